@@ -1,0 +1,24 @@
+/** One use of a tool by the agent, call and result joined. */
+export interface ToolUse {
+  readonly tool: string
+  readonly command?: string
+  readonly input?: unknown
+  readonly output?: string
+  /** Absent when unknown: the agent did not tell, or no result ever came. */
+  readonly exitCode?: number
+  readonly isError?: boolean
+  readonly ts: number
+}
+
+/** One invocation of the target tool. */
+export interface Invocation {
+  /** The whole command as written, white space folded: its identity. */
+  readonly command: string
+  /** Group 1 of `command_pattern`, or the first word after the binary. */
+  readonly subcommand: string | null
+  /** null when unknown. */
+  readonly exitCode: number | null
+  /** The exit code belongs to a larger command line or was guessed from text. */
+  readonly approximate: boolean
+  readonly help: boolean
+}

@@ -1,0 +1,66 @@
+import { type ExitCode, exitCode } from './exit-code.ts'
+
+/** A place in a file the user wrote. Lines and columns count from 1. */
+export interface SourcePosition {
+  readonly file: string
+  readonly line?: number
+  readonly column?: number
+}
+
+const exitCodeOf = {
+  /** A flag, an argument or a combination of them makes no sense. */
+  USAGE: exitCode.usage,
+  /** A file the user wrote does not parse or does not fit its schema. */
+  INVALID_FILE: exitCode.usage,
+  /** Something the user named is not there: a file, a run, an agent, a scenario. */
+  NOT_FOUND: exitCode.usage,
+  /** A path or link leads out of the directory it must stay in. */
+  UNSAFE_PATH: exitCode.usage,
+  /** The disk is full or a quota is reached. */
+  NO_SPACE: exitCode.infra,
+  /** A directory cannot be written. */
+  NOT_WRITABLE: exitCode.infra,
+  /** Another process holds what this one needs. */
+  LOCKED: exitCode.infra,
+  /** A program could not be started. */
+  SPAWN_FAILED: exitCode.infra,
+  /** A model cannot be reached, refused us, or answered nonsense twice. */
+  MODEL_UNAVAILABLE: exitCode.infra,
+  /** Stored data is damaged. */
+  CORRUPT: exitCode.infra,
+  /** The user pressed Ctrl-C, or a parent asked us to stop. */
+  INTERRUPTED: exitCode.interrupted,
+} as const satisfies Record<string, ExitCode>
+
+export type ErrorCode = keyof typeof exitCodeOf
+
+export interface ErrorDetails {
+  /** What the reader can do about it, as an imperative sentence. */
+  readonly hint?: string
+  readonly at?: SourcePosition
+  readonly cause?: unknown
+}
+
+/** The one exception for a fault of the user or of the environment. Anything else that is thrown is a bug of ours. */
+export class GantryError extends Error {
+  override readonly name = 'GantryError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly at: SourcePosition | undefined
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.hint = details.hint
+    this.at = details.at
+  }
+
+  get exitCode(): ExitCode {
+    return exitCodeOf[this.code]
+  }
+}
+
+/** `file:line:col`, as editors and terminals turn into links. */
+export function formatPosition({ file, line, column }: SourcePosition): string {
+  return [file, line, column].filter((part) => part !== undefined).join(':')
+}

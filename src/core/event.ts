@@ -1,0 +1,220 @@
+/**
+ * Everything that can happen in a trial, in one union for all agents. An event is a line of `events.jsonl`
+ * exactly as it is in memory: `ts` (seconds since the epoch, a float) and `event` (the kind of thing that happened) first,
+ * names in snake_case. The log is a public format: scripts of users read it, so fields are only ever added.
+ */
+export type GantryEvent = AgentEvent | HarnessEvent
+
+/** What an agent did, as its driver saw it. */
+export type AgentEvent =
+  | SpawnEvent
+  | SessionEvent
+  | OutputEvent
+  | MessageEvent
+  | ToolCallEvent
+  | ToolResultEvent
+  | UsageEvent
+  | HookEvent
+  | AgentErrorEvent
+  | RawEvent
+  | CompleteEvent
+
+/** What Gantry itself did around the agent. */
+export type HarnessEvent =
+  | SetupCommandEvent
+  | HealthCheckEvent
+  | PostScriptEvent
+  | GateEvent
+  | EvaluatorEvent
+  | JudgeEvent
+  | NoteEvent
+
+interface Timed {
+  /** Seconds since the epoch, with fraction. */
+  readonly ts: number
+}
+
+/** The agent's process was started. */
+export interface SpawnEvent extends Timed {
+  readonly event: 'spawn'
+  readonly command: string
+  readonly args: readonly string[]
+  readonly pid?: number
+}
+
+/** What the agent says it is and has loaded: the proof of a hermetic trial. */
+export interface SessionEvent extends Timed {
+  readonly event: 'session'
+  readonly agent: string
+  readonly agent_version?: string
+  readonly session_id?: string
+  readonly model?: string
+  readonly tools?: readonly string[]
+  readonly plugins?: readonly string[]
+  readonly plugin_errors?: readonly string[]
+  readonly mcp_servers?: readonly string[]
+  readonly permission_mode?: string
+}
+
+/** Raw text of the agent's process. */
+export interface OutputEvent extends Timed {
+  readonly event: 'output'
+  readonly text: string
+  readonly stream?: 'stdout' | 'stderr'
+}
+
+export interface MessageEvent extends Timed {
+  readonly event: 'message'
+  readonly role: 'assistant' | 'user' | 'system' | 'thinking'
+  readonly text: string
+  readonly model?: string
+  /** Set when a subagent said it: the id of the tool call that started the subagent. */
+  readonly parent_id?: string
+}
+
+/** The agent asked for a tool. `command` is there when the tool runs a shell command. */
+export interface ToolCallEvent extends Timed {
+  readonly event: 'tool_call'
+  readonly id?: string
+  readonly tool: string
+  readonly command?: string
+  readonly input?: unknown
+  readonly parent_id?: string
+}
+
+/** The tool's answer. `exit_code` is absent when the agent does not tell it: unknown is not zero. */
+export interface ToolResultEvent extends Timed {
+  readonly event: 'tool_result'
+  readonly id?: string
+  readonly output: string
+  readonly exit_code?: number
+  readonly is_error?: boolean
+  readonly duration_secs?: number
+  readonly parent_id?: string
+}
+
+/** Tokens and money. Drivers emit increments; a reader adds them up. Absent cost means unmetered. */
+export interface UsageEvent extends Timed {
+  readonly event: 'usage'
+  readonly model?: string
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cache_read_tokens?: number
+  readonly cache_write_tokens?: number
+  readonly thinking_tokens?: number
+  readonly cost_usd?: number
+}
+
+/** A hook of the agent ran. */
+export interface HookEvent extends Timed {
+  readonly event: 'hook'
+  readonly hook: string
+  readonly name?: string
+  readonly outcome?: string
+  readonly output?: string
+  readonly exit_code?: number
+}
+
+/** The agent, or the model behind it, reported a failure of the machinery. */
+export interface AgentErrorEvent extends Timed {
+  readonly event: 'error'
+  readonly reason: AgentFailure
+  readonly message: string
+}
+
+/** Why an agent could not work. All of these make a trial `infra`, never `fail`. */
+export type AgentFailure =
+  | 'auth'
+  | 'rate_limit'
+  | 'overloaded'
+  | 'context'
+  | 'timeout'
+  | 'refused'
+  | 'malformed'
+  | 'unavailable'
+
+/** A line of the agent's stream that we do not know. Kept, never fatal: formats change between versions. */
+export interface RawEvent extends Timed {
+  readonly event: 'raw'
+  readonly line: string
+}
+
+/** The agent's process is gone. */
+export interface CompleteEvent extends Timed {
+  readonly event: 'complete'
+  readonly exit_code: number | null
+  readonly duration_secs: number
+  readonly ending: AgentEnding
+}
+
+/**
+ * How an agent's process ended: by itself, at the time limit, at the cost limit, at the turn limit,
+ * stopped by us (Ctrl-C), killed by a signal of its own or of the system, or never started.
+ */
+export type AgentEnding =
+  | 'exited'
+  | 'timed_out'
+  | 'over_budget'
+  | 'over_turns'
+  | 'cancelled'
+  | 'crashed'
+  | 'not_started'
+
+export interface SetupCommandEvent extends Timed {
+  readonly event: 'setup_command'
+  readonly index: number
+  readonly command: string
+  readonly exit_code: number
+  readonly output: string
+  readonly success: boolean
+}
+
+export interface HealthCheckEvent extends Timed {
+  readonly event: 'health_check'
+  readonly command: string
+  readonly exit_code: number
+  readonly output: string
+  readonly success: boolean
+}
+
+export interface PostScriptEvent extends Timed {
+  readonly event: 'post_script'
+  readonly command: string
+  readonly exit_code: number
+  readonly timed_out: boolean
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface GateEvent extends Timed {
+  readonly event: 'gate'
+  readonly index: number
+  readonly type: string
+  readonly passed: boolean
+  readonly message: string
+}
+
+export interface EvaluatorEvent extends Timed {
+  readonly event: 'evaluator'
+  readonly name: string
+  readonly score?: number
+  readonly error?: string
+}
+
+export interface JudgeEvent extends Timed {
+  readonly event: 'judge'
+  readonly sample: number
+  readonly model: string
+  readonly weighted_score?: number
+  readonly error?: string
+}
+
+/** Something a reader of the log should know: a fallback taken, a limit reached, a warning. */
+export interface NoteEvent extends Timed {
+  readonly event: 'note'
+  readonly level: 'info' | 'warning'
+  readonly message: string
+}
+
+/** An event before the log stamps its time. */
+export type Untimed<E extends GantryEvent = GantryEvent> = E extends GantryEvent ? Omit<E, 'ts'> : never

@@ -1,0 +1,67 @@
+import type { Verdict } from './verdict.ts'
+
+/** A rate with its 95 % interval; `value` is null when nothing was counted. */
+export interface Rate {
+  readonly value: number | null
+  readonly low: number
+  readonly high: number
+  readonly n: number
+}
+
+/** What a whole run says. One denominator everywhere: counted trials (`pass` + `fail`). */
+export interface RunSummary {
+  readonly verdict: RunVerdict
+  readonly trials: number
+  readonly counts: Readonly<Record<Verdict, number>>
+  /** Planned and not run: budget, time limit or interruption. */
+  readonly notRun: number
+  readonly cached: number
+  readonly infraRetries: number
+  /** Share of trials that are `infra`. */
+  readonly infraRate: number
+  /** Mean of case means with a bootstrap interval clustered by case. */
+  readonly passRate: Rate
+  /** Share of cases in which both outcomes were seen, among cases with two or more counted trials. */
+  readonly flakeRate: number | null
+  /** null when no trial was metered. */
+  readonly costUsd: number | null
+  readonly unmeteredTrials: number
+  readonly durationMs: number
+  readonly cases: readonly CaseSummary[]
+  readonly regressions: readonly Regression[]
+}
+
+/** `partial`: some planned trials were not run. `infra`: too many trials did not really happen. */
+export type RunVerdict = 'pass' | 'fail' | 'infra' | 'invalid' | 'partial' | 'inconclusive'
+
+/** All trials of one case by one agent with one model. */
+export interface CaseSummary {
+  readonly case: string
+  readonly agent: string
+  readonly model: string
+  readonly counts: Readonly<Record<Verdict, number>>
+  /** Wilson. */
+  readonly passRate: Rate
+  /** Unbiased estimates for k = 1..n, capped at 10; index 0 is k = 1. */
+  readonly passAtK: readonly number[]
+  readonly passHatK: readonly number[]
+  readonly flaky: boolean
+  readonly meanScore: number | null
+  readonly meanCostUsd: number | null
+  readonly meanDurationMs: number
+  readonly metrics: {
+    readonly commands: number
+    readonly errorRate: number
+    readonly firstTrySuccessRate: number
+    readonly helpInvocations: number
+  }
+}
+
+export interface Regression {
+  readonly case: string
+  readonly agent: string
+  readonly model: string
+  readonly kind: 'gate' | 'score' | 'cost'
+  readonly severity: 'alert' | 'warning'
+  readonly message: string
+}

@@ -1,0 +1,42 @@
+import type { z } from 'zod'
+import type { Invocation, ToolUse } from '../analysis/contract.ts'
+import type { GateResult } from '../core/trial.ts'
+
+/**
+ * One deterministic check of a trial. A member of the family is a file with a schema (the keys a user writes, snake_case,
+ * `type` as discriminator) and a check. A check never throws for what it finds in a workspace: a missing file, a
+ * command that cannot be started, output that is no JSON are failures with a message that says so.
+ */
+export interface Gate<Spec extends { readonly type: string } = { readonly type: string }> {
+  readonly type: Spec['type']
+  readonly schema: z.ZodType<Spec>
+  check(spec: Spec, context: GateContext): Promise<GateFinding>
+}
+
+export interface GateFinding {
+  readonly passed: boolean
+  readonly message: string
+  readonly detail?: GateResult['detail']
+}
+
+/** Everything a gate may look at. Paths a user writes are relative to `workspace` and never lead out of it. */
+export interface GateContext {
+  /** Absolute. */
+  readonly workspace: string
+  /** Complete environment for commands and scripts: `target.env` over the `LLM_TOOL_TEST_*` and `GANTRY_*` variables. */
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  /** Invocations of the target tool, in order. */
+  readonly invocations: readonly Invocation[]
+  /** Every tool the agent used, in order. */
+  readonly toolUses: readonly ToolUse[]
+  /** What the agent created, changed and deleted, without what set-up did before it. */
+  readonly delta: () => Promise<WorkspaceDelta>
+}
+
+/** Paths relative to the workspace, with `/`, sorted. */
+export interface WorkspaceDelta {
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+  readonly deleted: readonly string[]
+}

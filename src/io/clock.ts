@@ -1,0 +1,6 @@
+/** The wall clock, passed to whoever stamps times so that tests can hold it still. */
+export interface Clock {
+  now(): Date
+}
+
+export const systemClock: Clock = { now: () => new Date() }

@@ -1,0 +1,60 @@
+import type { GantryEvent } from '../core/event.ts'
+import type { RunSummary } from '../core/summary.ts'
+import type { TrialRecord } from '../core/trial.ts'
+
+/**
+ * A reporter turns a run into something a person or a machine reads. All hooks are optional; a live reporter uses all of them,
+ * a document reporter only `runEnded`. Records arrive one at a time and are never kept by the caller: a run may
+ * have thousands.
+ */
+export interface Reporter {
+  runStarted?(run: RunHeader): void
+  trialStarted?(trial: TrialHeader): void
+  trialEnded?(trial: TrialRecord): void
+  /** Anything worth a line while the run goes on: a warning, a retry, a pause. */
+  note?(note: { readonly level: 'info' | 'warning'; readonly message: string }): void
+  runEnded?(run: FinishedRun): Promise<void> | void
+}
+
+export type ReporterFactory = (context: ReporterContext) => Reporter
+
+export interface ReporterContext {
+  /** Where the report goes: a stream that is a terminal, a pipe, or a file written atomically when `close` is called. */
+  readonly sink: Sink
+  readonly color: boolean
+  /** Columns of the terminal; 80 when it is none. */
+  readonly columns: number
+  /** Live view allowed: the sink is a terminal and nobody asked for plain lines. */
+  readonly live: boolean
+}
+
+export interface Sink {
+  write(text: string): void
+}
+
+export interface RunHeader {
+  readonly runId: string
+  readonly runDir: string
+  readonly title: string
+  readonly trials: number
+  readonly concurrency: number
+  readonly startedAt: string
+}
+
+export interface TrialHeader {
+  readonly id: string
+  readonly case: string
+  readonly agent: string
+  readonly model: string
+  readonly attempt: number
+}
+
+export interface FinishedRun extends RunHeader {
+  readonly endedAt: string
+  readonly summary: RunSummary
+  readonly version: string
+  /** Every trial in plan order, read from disk one at a time; may be iterated more than once. */
+  readonly records: () => AsyncIterable<TrialRecord>
+  /** The trial's events for a transcript view. */
+  readonly events: (trial: TrialRecord) => AsyncIterable<GantryEvent>
+}
