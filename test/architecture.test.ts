@@ -16,9 +16,11 @@ const parts = [
   'store',
   'report',
 ]
+/** The user's gantry.yaml: it knows every part by its schema, and every face reads it. */
+const config = 'config'
 const faces = ['scenario', 'plugin', 'task', 'guard']
 const shells = ['cli', 'server']
-const pureLibraries = ['zod', 'json-p3', 're2js']
+const pureLibraries = ['zod', 'json-p3', 're2js', 'package.json']
 const outsideWorld =
   /^node:(fs|fs\/promises|child_process|net|http|https|http2|dgram|dns|os|crypto|sqlite|worker_threads|process|tty)$/
 
@@ -84,7 +86,8 @@ function mayImport(from: string, to: string, file: string): boolean {
   if (from === 'io') return false
   if (to === 'io') return true
   if (parts.includes(from)) return parts.includes(to) && file.endsWith('/contract.ts')
-  if (faces.includes(from)) return parts.includes(to)
+  if (from === config) return parts.includes(to)
+  if (faces.includes(from)) return parts.includes(to) || to === config
   return shells.includes(from)
 }
 

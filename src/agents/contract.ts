@@ -67,7 +67,14 @@ export interface AgentOutcome {
   readonly costUsd: number | null
   readonly tokens: TokenUsage | null
   /** Set when the machinery and not the agent failed; makes the trial `infra`. */
-  readonly failure: { readonly reason: AgentFailure; readonly message: string } | null
+  readonly failure: FailureReport | null
+  /** What a reader should know although it did not stop the agent: a fallback taken, a setting that could not act. */
+  readonly warnings?: readonly string[]
+}
+
+export interface FailureReport {
+  readonly reason: AgentFailure
+  readonly message: string
 }
 
 /**

@@ -16,6 +16,9 @@ export interface CliStream {
   write(text: string): void
   readonly isTTY: boolean
   readonly columns: number
+  readonly rows?: number
   /** NO_COLOR, FORCE_COLOR and the kind of stream already weighed. */
   readonly color: boolean
+  /** Settles when the reader has caught up. */
+  drain?(): Promise<void>
 }

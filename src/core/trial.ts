@@ -1,4 +1,4 @@
-import type { AgentEnding } from './event.ts'
+import type { AgentEnding, AgentFailure } from './event.ts'
 import type { Verdict } from './verdict.ts'
 
 /** One agent's one attempt at one case, as it is stored, reported and printed by `--json`. */
@@ -27,6 +27,8 @@ export interface TrialRecord {
   readonly durationMs: number
   readonly ending: AgentEnding
   readonly agentExitCode: number | null
+  /** Why the agent could not work, when that is what made the trial `infra`. */
+  readonly failure?: AgentFailure
   /** Absolute path of the trial's directory. */
   readonly dir: string
   readonly tags: readonly string[]

@@ -1,10 +1,16 @@
-import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { type CappedOutput, cappedOutput, cappedText } from './capped-output.ts'
+import { drain, followOutput } from './follow-output.ts'
+import { randomSuffix } from './ids.ts'
+import { endTree, hasLeftovers, processTree, rootIsGone } from './process-tree.ts'
+import { type StartedChild, startChild } from './start-child.ts'
+import { startFailure } from './start-failure.ts'
 
 export interface ExecRequest {
   /** Program and arguments; no shell is involved. For a shell command use `shell()`. */
   readonly argv: readonly [string, ...string[]]
   readonly cwd: string
-  /** The child's whole environment. Nothing of ours is added. */
+  /** The child's whole environment. Of ours only `GANTRY_EXEC_ID` is added, by which its descendants are found. */
   readonly env: Readonly<Record<string, string>>
   /** Written to the child's stdin, which is then closed. Without it stdin is empty. */
   readonly stdin?: string | Uint8Array
@@ -14,7 +20,7 @@ export interface ExecRequest {
   readonly signal?: AbortSignal
   /** How much of each stream is kept: head and tail. Default 1 MiB. */
   readonly maxOutputBytes?: number
-  /** Called with every chunk as it arrives, before any cap. */
+  /** Called with every chunk as it arrives, before any cap. A chunk may end inside a character. */
   readonly onStdout?: (chunk: Uint8Array) => void
   readonly onStderr?: (chunk: Uint8Array) => void
 }
@@ -31,6 +37,8 @@ export interface ExecResult {
   readonly pid: number | null
   /** Why it could not be started. */
   readonly error: string | null
+  /** Processes it left behind that could not be ended, such as another user's. Absent when there are none. */
+  readonly survivors?: readonly number[]
 }
 
 export interface CapturedText {
@@ -45,58 +53,165 @@ export function shell(command: string): readonly [string, ...string[]] {
   return ['sh', '-c', command]
 }
 
+/** Marks a child and everything it starts. Inside another exec the outer mark stays in it, so that both find their own. */
+const markVariable = 'GANTRY_EXEC_ID'
+
+const defaultGraceMs = 2000
+const defaultMaxOutputBytes = 1024 * 1024
+/** How long what the child left behind may still write, so that `>(tee log)` gets its last lines out. */
+const lingerMs = 50
+/** How long the pipes may take to run dry once everything that wrote into them is dead. */
+const drainMs = 250
+const collectMs = 1000
+const timerMaxMs = 2 ** 31 - 1
+
 /**
- * Runs a program in a process group of its own and settles when it is gone with everything it started.
- * Never rejects for what the program does.
+ * Runs a program in a session of its own and settles when it is gone with everything it started, also what it put into the
+ * background. Rejects only with what a callback threw, after the program was ended.
  */
-export function exec(request: ExecRequest): Promise<ExecResult> {
-  const started = performance.now()
+export async function exec(request: ExecRequest): Promise<ExecResult> {
+  const startedAt = performance.now()
+  const maxBytes = request.maxOutputBytes ?? defaultMaxOutputBytes
+  const [stdout, stderr] = [cappedOutput(maxBytes), cappedOutput(maxBytes)]
+  const settle = (ending: ExecResult['ending'], rest: Partial<ExecResult> = {}): ExecResult => ({
+    ending,
+    exitCode: null,
+    signal: null,
+    stdout: capturedText(stdout, maxBytes),
+    stderr: capturedText(stderr, maxBytes),
+    durationMs: performance.now() - startedAt,
+    pid: null,
+    error: null,
+    ...rest,
+  })
+  if (request.signal?.aborted) return settle('aborted')
+
+  const mark = newMark()
+  let started: StartedChild
+  try {
+    started = startChild({ ...request, env: { ...request.env, [markVariable]: outerMark + mark } })
+  } catch (cause) {
+    return settle('not_started', { error: startFailure(request, cause) })
+  }
+  const stop = stopper(request, startedAt)
+  const outputs = [
+    followOutput(started.stdout, stdout, stop.guard(request.onStdout)),
+    followOutput(started.stderr, stderr, stop.guard(request.onStderr)),
+  ]
+  const exit = exitOf(started.child)
+  const pid = started.child.pid
+  if (pid === undefined) {
+    stop.release()
+    release(started)
+    const failed = await exit
+    return settle('not_started', {
+      error: startFailure(request, failed.kind === 'failed' ? failed.cause : null),
+    })
+  }
+
+  const tree = processTree(pid, mark)
+  const first = await Promise.race([exit, stop.asked])
+  let survivors: readonly number[] = []
+  if (first.kind === 'stop') {
+    survivors = await endTree(tree, first.why === 'callback' ? 0 : (request.graceMs ?? defaultGraceMs))
+  }
+  // Only a process stuck in the kernel is not collected by now; a caller must not hang on it.
+  const last = first.kind === 'exit' ? first : await within(exit, collectMs)
+  rootIsGone(tree)
+  const exited = last?.kind === 'exit' ? last : { code: null, signal: null, at: performance.now() }
+  const durationMs = exited.at - startedAt
+  stop.release()
+  if (first.kind === 'exit') {
+    await drain(outputs, lingerMs)
+    if (hasLeftovers(tree, durationMs)) survivors = await endTree(tree, 0)
+  }
+  await drain(outputs, drainMs)
+  release(started)
+  const thrown = stop.thrown()
+  if (thrown !== null) throw thrown.error
+
+  const common = { durationMs, pid, ...(survivors.length > 0 && { survivors }) }
+  if (first.kind === 'stop' && first.why !== 'callback')
+    return settle(first.why, { ...common, signal: exited.signal })
+  return exited.signal === null
+    ? settle('exited', { ...common, exitCode: exited.code })
+    : settle('signalled', { ...common, signal: exited.signal })
+}
+
+interface Exit {
+  readonly kind: 'exit'
+  readonly code: number | null
+  readonly signal: string | null
+  readonly at: number
+}
+
+function exitOf(child: ChildProcess): Promise<Exit | { readonly kind: 'failed'; readonly cause: Error }> {
   return new Promise((resolve) => {
-    const [file, ...args] = request.argv
-    const child = spawn(file, args, { cwd: request.cwd, env: request.env, detached: true, stdio: 'pipe' })
-    const out: Buffer[] = []
-    const err: Buffer[] = []
-    let ending: ExecResult['ending'] = 'exited'
-    let error: string | null = null
-    const stop = (why: 'timed_out' | 'aborted'): void => {
-      ending = why
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    }
-    const timer =
-      request.timeoutMs === undefined ? undefined : setTimeout(() => stop('timed_out'), request.timeoutMs)
-    request.signal?.addEventListener('abort', () => stop('aborted'))
-    child.stdout.on('data', (chunk: Buffer) => {
-      out.push(chunk)
-      request.onStdout?.(chunk)
-    })
-    child.stderr.on('data', (chunk: Buffer) => {
-      err.push(chunk)
-      request.onStderr?.(chunk)
-    })
-    child.on('error', (cause) => {
-      ending = 'not_started'
-      error = cause.message
-    })
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      if (ending === 'exited' && signal !== null) ending = 'signalled'
-      resolve({
-        ending,
-        exitCode: ending === 'exited' ? code : null,
-        signal,
-        stdout: captured(out),
-        stderr: captured(err),
-        durationMs: performance.now() - started,
-        pid: child.pid ?? null,
-        error,
-      })
-    })
-    child.stdin.on('error', () => {})
-    child.stdin.end(request.stdin)
+    child.once('exit', (code, signal) => resolve({ kind: 'exit', code, signal, at: performance.now() }))
+    child.on('error', (cause) => resolve({ kind: 'failed', cause }))
   })
 }
 
-function captured(chunks: readonly Buffer[]): CapturedText {
-  const whole = Buffer.concat(chunks)
-  return { text: whole.toString('utf8'), totalBytes: whole.length, truncated: false }
+interface Stop {
+  readonly kind: 'stop'
+  readonly why: 'timed_out' | 'aborted' | 'callback'
+}
+
+/** Everything that can ask for the child's end before it comes by itself. */
+function stopper({ timeoutMs, signal }: ExecRequest, startedAt: number) {
+  const { promise: asked, resolve } = Promise.withResolvers<Stop>()
+  let thrown: { readonly error: unknown } | null = null
+  const ask = (why: Stop['why']): void => resolve({ kind: 'stop', why })
+  const abort = (): void => ask('aborted')
+  signal?.addEventListener('abort', abort)
+  const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - (performance.now() - startedAt)
+  const timer = leftMs <= timerMaxMs ? setTimeout(ask, leftMs, 'timed_out') : undefined
+  return {
+    asked,
+    thrown: () => thrown,
+    guard:
+      (callback: ((chunk: Uint8Array) => void) | undefined) =>
+      (chunk: Uint8Array): void => {
+        if (callback === undefined || thrown !== null) return
+        try {
+          callback(chunk)
+        } catch (error) {
+          thrown = { error }
+          ask('callback')
+        }
+      },
+    release: (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    },
+  }
+}
+
+function release({ stdin, stdout, stderr }: StartedChild): void {
+  for (const stream of [stdin, stdout, stderr]) stream?.destroy()
+}
+
+function capturedText(output: CappedOutput, maxBytes: number): CapturedText {
+  return {
+    text: cappedText(output),
+    totalBytes: output.totalBytes,
+    truncated: output.totalBytes > maxBytes,
+  }
+}
+
+async function within<T>(promise: Promise<T>, waitMs: number): Promise<T | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(resolve, waitMs, null)
+  const value = await Promise.race([promise, late])
+  clearTimeout(timer)
+  return value
+}
+
+const outerMark = process.env[markVariable] ?? ''
+const markPrefix = `g${randomSuffix(12)}`
+let marksMade = 0
+
+function newMark(): string {
+  marksMade += 1
+  return `${markPrefix}.${marksMade};`
 }

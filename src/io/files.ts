@@ -1,25 +1,97 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { errnoOf, translateFsError } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
+import { isRealDirectory, joinPath, listDirectory, type Path } from './list-directory.ts'
 
-/** Writes a file so that a reader sees the old content or the new, never half of it. Makes missing parents. */
+export { translateFsError } from './fs-error.ts'
+export { type ListOptions, listFiles } from './list-files.ts'
+export { type InsideText, readTextInside } from './read-text-inside.ts'
+export { type Inside, resolveInside } from './resolve-inside.ts'
+
+let writerId = ''
+let writes = 0
+
+/**
+ * Writes a file so that a reader sees the old content or the new, never half of it. Makes missing parents.
+ * A link at `path` is replaced, not written through.
+ */
 export function writeFileAtomic(path: string, content: string | Uint8Array): void {
-  const temporary = `${path}.${process.pid}.${randomSuffix(4)}.tmp`
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(temporary, content)
-  renameSync(temporary, path)
+  // One random part per process and a counter: unique, without asking for randomness on every write.
+  if (writerId === '') writerId = randomSuffix(8)
+  writes += 1
+  const temporary = `${path}.${writerId}${writes}.tmp`
+  try {
+    writeNew(temporary, content)
+    renameSync(temporary, path)
+  } catch (cause) {
+    rmSync(temporary, { force: true })
+    throw translateFsError(cause, `write ${path}`)
+  }
 }
 
 export function writeJsonAtomic(path: string, value: unknown): void {
   writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** undefined when the file is not there. */
+/** undefined when the file is not there; throws GantryError CORRUPT when it is no JSON. */
 export function readJsonIfExists(path: string): unknown {
+  let text: string
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    text = readFileSync(path, 'utf8')
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw cause
+    if (errnoOf(cause) === 'ENOENT') return undefined
+    throw translateFsError(cause, `read ${path}`)
   }
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
+  } catch (cause) {
+    const hint = 'Restore or delete the file.'
+    throw new GantryError('CORRUPT', `${path} is not valid JSON`, { hint, at: { file: path }, cause })
+  }
+}
+
+/** Makes the directory and its parents; fine when it is there already. */
+export function ensureDir(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true })
+  } catch (cause) {
+    throw translateFsError(cause, `make the directory ${path}`)
+  }
+}
+
+/**
+ * Removes a file or a directory with everything in it, read-only directories included; fine when nothing is there.
+ * A link is removed itself, never what it leads to.
+ */
+export function removeTree(path: string): void {
+  const options = { recursive: true, force: true, maxRetries: 3 }
+  try {
+    rmSync(path, options)
+  } catch (first) {
+    try {
+      if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(errnoOf(first) ?? '')) throw first
+      makeRemovable(path)
+      rmSync(path, options)
+    } catch (cause) {
+      throw translateFsError(cause, `remove ${path}`)
+    }
+  }
+}
+
+function writeNew(path: string, content: string | Uint8Array): void {
+  try {
+    writeFileSync(path, content, { flag: 'wx' })
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content, { flag: 'wx' })
+  }
+}
+
+function makeRemovable(path: Path): void {
+  if (!isRealDirectory(path)) return
+  chmodSync(path, 0o700)
+  for (const entry of listDirectory(path)) if (entry.isDirectory()) makeRemovable(joinPath(path, entry.name))
 }

@@ -1,6 +1,7 @@
 import type { GantryEvent } from '../core/event.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
+import type { Clock } from '../io/clock.ts'
 
 /**
  * A reporter turns a run into something a person or a machine reads. All hooks are optional; a live reporter uses all of them,
@@ -26,10 +27,22 @@ export interface ReporterContext {
   readonly columns: number
   /** Live view allowed: the sink is a terminal and nobody asked for plain lines. */
   readonly live: boolean
+  /** The terminal's size now, asked at every redraw so that a resized window is honoured. Default: `columns` by 24. */
+  readonly size?: () => { readonly columns: number; readonly rows: number }
+  /** Only ASCII can be shown: `TERM=dumb`, or a locale that is not UTF-8. */
+  readonly ascii?: boolean
+  /** For elapsed and remaining time. Default: the system's. */
+  readonly clock?: Clock
+  /** Absolute path of the report when it is a file: links in it become relative. */
+  readonly path?: string
+  /** The second outlet of a reporter that has two: `github` writes annotations to `sink` and its summary here. */
+  readonly summarySink?: Sink
 }
 
 export interface Sink {
   write(text: string): void
+  /** Settles when the reader has caught up. Whoever writes a long document awaits it between pieces, so that memory stays flat. */
+  drain?(): Promise<void>
 }
 
 export interface RunHeader {
@@ -57,4 +70,10 @@ export interface FinishedRun extends RunHeader {
   readonly records: () => AsyncIterable<TrialRecord>
   /** The trial's events for a transcript view. */
   readonly events: (trial: TrialRecord) => AsyncIterable<GantryEvent>
+  /** Sentences on the likely causes behind a trial's metrics. */
+  readonly diagnose?: (trial: TrialRecord) => readonly string[]
+  /** The trials behind `summary.notRun`, when they are known by name. */
+  readonly notRun?: readonly TrialHeader[]
+  /** What the reader can do now, as imperative sentences. Default: derived from the summary. */
+  readonly nextSteps?: readonly string[]
 }

@@ -1,0 +1,56 @@
+// Runs on whatever Node the machine has and depends on nothing: installs what is missing, then hands over to Node 24.
+//   node scripts/bootstrap.mjs demo | test [vitest arguments…]
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const binaries = join(root, 'node_modules', '.bin')
+const steps = {
+  demo: [['node', 'scripts/demo.ts']],
+  test: [
+    ['tsc', '--noEmit'],
+    ['biome', 'check', '.'],
+    ['knip'],
+    ['node', 'scripts/generate.ts', '--check'],
+    ['vitest', 'run'],
+  ],
+}
+
+const [name = '', ...extra] = process.argv.slice(2)
+const wanted = steps[name]
+if (wanted === undefined) {
+  console.error(`usage: node scripts/bootstrap.mjs ${Object.keys(steps).join('|')}`)
+  process.exit(2)
+}
+
+if (!installed()) {
+  console.log('Installing dependencies (npm install) …')
+  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
+}
+for (const [index, [command, ...args]] of wanted.entries()) {
+  run(command, index === wanted.length - 1 ? [...args, ...extra] : args)
+}
+
+/** npm leaves a copy of the lockfile it installed: when it lacks a package of ours at our version, an install is due. */
+function installed() {
+  const mark = join(root, 'node_modules', '.package-lock.json')
+  if (!existsSync(mark)) return false
+  const present = JSON.parse(readFileSync(mark, 'utf8')).packages
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return Object.entries({ ...dependencies, ...devDependencies }).every(
+    ([dependency, version]) => present[`node_modules/${dependency}`]?.version === version,
+  )
+}
+
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+    env: { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}` },
+  })
+  if (error) console.error(`${command}: ${error.message}`)
+  if (status !== 0) process.exit(status ?? 3)
+}

@@ -1,0 +1,68 @@
+// npm run demo: the main job on embedded defaults. Two agents try the same three scenarios; the agents are scripted, everything
+// else is real: workspaces, commands, gates, the report.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const store = mkdtempSync(join(tmpdir(), 'gantry-demo-'))
+const page = join(store, 'report.html')
+const results = join(store, 'results.json')
+
+console.log(`
+Gantry demo: can an agent use the note keeper "jot" from its documentation?
+
+Two agents try the three scenarios of examples/jot. "careful" reads the documentation, "hasty" guesses and says "done". Both are
+scripted, so no key is needed; the commands they run, the files they change and the gates that judge them are real.
+
+$ gantry test --agent careful,hasty --repeat 2 --judge-model scripted:judge.yaml --reporter html:…
+`)
+
+const { status } = spawnSync(
+  process.execPath,
+  [
+    join(root, 'src/bin.ts'),
+    'test',
+    '--agent',
+    'careful,hasty',
+    '--repeat',
+    '2',
+    '--judge-model',
+    'scripted:judge.yaml',
+    '--reporter',
+    'console',
+    '--reporter',
+    `html:${page}`,
+    '--reporter',
+    `json:${results}`,
+  ],
+  {
+    cwd: join(root, 'examples/jot'),
+    stdio: 'inherit',
+    env: { ...process.env, AGENT_ARTIFACT_DIR: store },
+  },
+)
+
+// The demo is only worth something when it would notice that Gantry stopped telling good from bad.
+const { trials } = JSON.parse(readFileSync(results, 'utf8'))
+const found = tally(trials)
+const expected = { careful: { pass: 6, fail: 0 }, hasty: { pass: 1, fail: 5 } }
+const asExpected = status === 1 && JSON.stringify(found) === JSON.stringify(expected)
+
+console.log(`
+${asExpected ? 'As it should be: "careful" passed everything; "hasty" claimed success every time and was believed only once, when it was true.' : `Something is wrong: expected ${JSON.stringify(expected)} and exit 1, found ${JSON.stringify(found)} and exit ${status}.`}
+
+The same as a page, with every transcript:  ${page}
+All files of the run:                        ${store}
+Next: README.md, or "bin/gantry scenario new my-first --target TOOL" in a project of yours.
+`)
+process.exitCode = asExpected ? 0 : 1
+
+function tally(records: readonly { agent: string; verdict: string }[]): Record<string, { pass: number; fail: number }> {
+  const count = (agent: string, verdict: string): number =>
+    records.filter((record) => record.agent === agent && record.verdict === verdict).length
+  return Object.fromEntries(
+    ['careful', 'hasty'].map((agent) => [agent, { pass: count(agent, 'pass'), fail: count(agent, 'fail') }]),
+  )
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { scriptSchema } from '../src/agents/scripted/schema.ts'
+import { configSchema } from '../src/config/schema.ts'
+import { rubricSchema } from '../src/judge/rubric.ts'
+import { modelScriptSchema } from '../src/models/scripted/schema.ts'
+import { scenarioSchema } from '../src/scenario/schema.ts'
+
+const schemas: Record<string, { readonly title: string; readonly schema: z.ZodType }> = {
+  gantry: { title: 'gantry.yaml', schema: configSchema },
+  scenario: { title: 'A Gantry scenario', schema: scenarioSchema },
+  rubric: { title: 'A rubric for the judge', schema: rubricSchema },
+  'agent-script': { title: 'A script for the scripted agent', schema: scriptSchema },
+  'model-script': { title: 'A script for the scripted model', schema: modelScriptSchema },
+}
+
+/** One JSON Schema for every kind of file a user writes, by path. */
+export function jsonSchemas(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { title, schema }]) => {
+      const { $schema, ...body } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' })
+      return [`schemas/${name}.schema.json`, `${JSON.stringify({ $schema, title, ...body }, null, 2)}\n`]
+    }),
+  )
+}

@@ -1,0 +1,158 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { describeStreamParser } from '../stream.conformance.ts'
+import { createStreamParser } from './stream.ts'
+
+describeStreamParser('claude-code', createStreamParser, join(import.meta.dirname, 'fixtures'))
+
+describe('the claude-code stream', () => {
+  test.each([
+    [401, 'Invalid API key · Please run /login', 'auth'],
+    [429, "You've hit your session limit · resets 3:45pm", 'rate_limit'],
+    [
+      529,
+      'API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+      'overloaded',
+    ],
+    [500, 'API Error: 500 {"type":"error"}', 'unavailable'],
+    [400, 'Prompt is too long', 'context'],
+    [400, 'API Error: 400 something else', 'malformed'],
+    [null, 'API Error: Connection error.', 'unavailable'],
+  ])('an API failure of subtype success with status %s is %s → %s', (api_error_status, result, reason) => {
+    const { events, end } = play({
+      ...resultLine,
+      is_error: true,
+      api_error_status,
+      result,
+      terminal_reason: 'api_error',
+    })
+    expect(end.failure).toEqual({ reason, message: result })
+    expect(events).toContainEqual({ event: 'error', reason, message: result })
+  })
+
+  test('a limit the user set is no failure of the machinery', () => {
+    const { end } = play({ ...resultLine, subtype: 'error_max_turns', is_error: true })
+    expect(end.failure).toBeNull()
+  })
+
+  test('an interruption without an API error is no failure of the machinery', () => {
+    const { end } = play({
+      ...resultLine,
+      subtype: 'error_during_execution',
+      is_error: true,
+      result: undefined,
+    })
+    expect(end.failure).toBeNull()
+  })
+
+  test('a retry that is still pending is a failure, one that succeeded is not', () => {
+    const retry = { type: 'system', subtype: 'api_retry', attempt: 1, error_status: 429, error: 'rate_limit' }
+    expect(play(retry).end.failure).toMatchObject({ reason: 'rate_limit' })
+    expect(play(retry, assistantLine('m1', text('hi'))).end.failure).toBeNull()
+  })
+
+  test('a failed first turn that a second one makes good is no failure', () => {
+    const failed = { ...resultLine, is_error: true, api_error_status: 529, result: 'Overloaded' }
+    expect(play(failed, { ...resultLine, result: 'ok' }).end).toMatchObject({
+      failure: null,
+      finalText: 'ok',
+    })
+  })
+
+  test('a refusal of the model is told as such', () => {
+    expect(play({ ...resultLine, stop_reason: 'refusal', result: 'no' }).end.failure?.reason).toBe('refused')
+  })
+
+  test('the usage of a message with several blocks counts once, at its largest', () => {
+    const parser = createStreamParser()
+    const usage = (output_tokens: number) => ({ input_tokens: 10, output_tokens, cache_read_input_tokens: 5 })
+    for (const output of [1, 1, 30])
+      parser.push(JSON.stringify(assistantLine('m1', text('x'), usage(output))))
+    expect(parser.usage().tokens).toEqual({ input: 10, output: 30, cacheRead: 5, cacheWrite: 0 })
+    expect(parser.turns()).toBe(1)
+  })
+
+  test('without modelUsage each result tells the usage of its own turn', () => {
+    const usage = { input_tokens: 100, output_tokens: 20 }
+    const { end } = play(
+      { ...resultLine, usage, total_cost_usd: 0.1 },
+      { ...resultLine, usage, total_cost_usd: 0.3 },
+    )
+    expect(end.tokens).toEqual({ input: 200, output: 40, cacheRead: 0, cacheWrite: 0 })
+    expect(end.costUsd).toBeCloseTo(0.3)
+  })
+
+  test('plugin errors and servers that are not connected stand in the session event', () => {
+    const { events } = play({
+      type: 'system',
+      subtype: 'init',
+      plugins: [{ name: 'demo' }],
+      plugin_errors: [{ plugin: 'demo', message: 'broken hook' }],
+      mcp_servers: [
+        { name: 'good', status: 'connected' },
+        { name: 'bad', status: 'failed' },
+      ],
+    })
+    expect(events).toMatchObject([
+      {
+        event: 'session',
+        plugins: ['demo'],
+        plugin_errors: ['{"plugin":"demo","message":"broken hook"}'],
+        mcp_servers: ['good', 'bad (failed)'],
+      },
+    ])
+  })
+
+  test('a denial that left no result is told at the end', () => {
+    const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }
+    const { events } = play(assistantLine('m1', call), {
+      ...resultLine,
+      permission_denials: [{ tool_use_id: 't1' }],
+    })
+    expect(events).toContainEqual({
+      event: 'tool_result',
+      id: 't1',
+      output: 'The call was denied.',
+      is_error: true,
+    })
+  })
+
+  test.each([
+    ['a code it explains away', { returnCodeInterpretation: 'No matches found' }],
+    ['a command in the background', { backgroundTaskId: 'b1' }],
+    ['an interrupted command', { interrupted: true }],
+  ])('%s has no known exit code', (_, tool_use_result) => {
+    const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'grep x y' } }
+    const result = { type: 'tool_result', tool_use_id: 't1', content: 'out', is_error: false }
+    const { events } = play(assistantLine('m1', call), {
+      type: 'user',
+      message: { content: [result] },
+      tool_use_result,
+    })
+    expect(events.at(-1)).toEqual({ event: 'tool_result', id: 't1', output: 'out', is_error: false })
+  })
+
+  test('words of Claude Code itself are no turn of the model and cost nothing', () => {
+    const parser = createStreamParser()
+    const line = assistantLine('m1', text('API Error'), { input_tokens: 9, output_tokens: 9 })
+    parser.push(JSON.stringify({ ...line, message: { ...line.message, model: '<synthetic>' } }))
+    expect(parser.turns()).toBe(0)
+    expect(parser.usage().tokens).toBeNull()
+  })
+})
+
+const resultLine = { type: 'result', subtype: 'success', is_error: false }
+
+function text(words: string) {
+  return { type: 'text', text: words }
+}
+
+function assistantLine(id: string, block: object, usage?: object) {
+  return { type: 'assistant', message: { id, model: 'm', content: [block], usage }, parent_tool_use_id: null }
+}
+
+function play(...lines: readonly object[]) {
+  const parser = createStreamParser()
+  const events = lines.flatMap((line) => parser.push(JSON.stringify(line)))
+  return { events, end: parser.end() }
+}

@@ -1,0 +1,179 @@
+import type { AgentEvent, Untimed } from '../../core/event.ts'
+import type { FailureReport } from '../contract.ts'
+import { classifyFailure } from '../failure.ts'
+import { asArray, asObject, asString, defined, type Json, parseObject } from '../json-fields.ts'
+import type { StreamParser } from '../stream.ts'
+import { createToolLog } from './tool-log.ts'
+import { createUsageLedger } from './usage-ledger.ts'
+
+type Events = readonly Untimed<AgentEvent>[]
+
+/** `claude --output-format stream-json --verbose`, with or without `--include-hook-events`. */
+export function createStreamParser(): StreamParser {
+  const ledger = createUsageLedger()
+  const tools = createToolLog()
+  const turns = new Set<string>()
+  let finalText: string | null = null
+  let failure: FailureReport | null = null
+
+  const assistant = (line: Json): Events => {
+    const message = asObject(line.message) ?? {}
+    const id = asString(message.id)
+    const model = asString(message.model)
+    const parent_id = asString(line.parent_tool_use_id)
+    // Claude Code speaks in its own name under this model, e.g. to tell of an API error: that is no turn of the model.
+    const synthetic = model === '<synthetic>'
+    if (!synthetic && id !== undefined && parent_id === undefined) turns.add(id)
+    const events = blocksOf(message.content).flatMap((block): Events => {
+      const text = asString(block.text) ?? asString(block.thinking)
+      switch (block.type) {
+        case 'text':
+          if (text === undefined) return []
+          if (parent_id === undefined) finalText = text
+          return [defined({ event: 'message' as const, role: 'assistant' as const, text, model, parent_id })]
+        case 'thinking':
+          return text === undefined
+            ? []
+            : [defined({ event: 'message' as const, role: 'thinking' as const, text, model, parent_id })]
+        case 'tool_use':
+          return tools.call(block, parent_id)
+        default:
+          return []
+      }
+    })
+    if (!synthetic && parent_id === undefined && line.error === undefined) failure = null
+    return [...events, ...(synthetic ? [] : ledger.message(id, model, asObject(message.usage)))]
+  }
+
+  const user = (line: Json): Events => {
+    const parent_id = asString(line.parent_tool_use_id)
+    const role = line.isSynthetic === true ? ('system' as const) : ('user' as const)
+    return blocksOf(asObject(line.message)?.content).flatMap((block): Events => {
+      if (block.type === 'tool_result') return tools.result(block, line)
+      const text = block.type === 'text' ? asString(block.text) : undefined
+      return text === undefined ? [] : [defined({ event: 'message' as const, role, text, parent_id })]
+    })
+  }
+
+  const result = (line: Json): Events => {
+    finalText = asString(line.result) ?? finalText
+    failure = failureOf(line)
+    const errors: Events = failure === null ? [] : [{ event: 'error', ...failure }]
+    return [...tools.denials(asArray(line.permission_denials)), ...ledger.result(line), ...errors]
+  }
+
+  const system = (line: Json): Events => {
+    switch (line.subtype) {
+      case 'init':
+        return [sessionEvent(line)]
+      case 'hook_response':
+        return [hookEvent(line)]
+      case 'api_retry':
+        failure = retryFailure(line)
+        return [{ event: 'error', ...failure }]
+      default:
+        return []
+    }
+  }
+
+  const read = (line: Json): Events => {
+    switch (line.type) {
+      case 'system':
+        return system(line)
+      case 'assistant':
+        return assistant(line)
+      case 'user':
+        return user(line)
+      case 'result':
+        return result(line)
+      default:
+        return []
+    }
+  }
+
+  return {
+    push(line) {
+      if (line.trim() === '') return []
+      const value = parseObject(line)
+      const events = value === null ? [] : read(value)
+      return events.length === 0 ? [{ event: 'raw', line }] : events
+    },
+    turns: () => turns.size,
+    usage: () => ledger.total(),
+    end: () => ({ finalText, failure, ...ledger.total() }),
+  }
+}
+
+/** Content is a list of blocks, or one string. */
+function blocksOf(content: unknown): readonly Json[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return asArray(content)
+    .map(asObject)
+    .filter((block) => block !== null)
+}
+
+function sessionEvent(line: Json): Untimed<AgentEvent> {
+  return defined({
+    event: 'session' as const,
+    agent: 'claude-code',
+    agent_version: asString(line.claude_code_version),
+    session_id: asString(line.session_id),
+    model: asString(line.model),
+    tools: asArray(line.tools).filter((tool) => typeof tool === 'string'),
+    plugins: asArray(line.plugins).map(nameOf),
+    plugin_errors: line.plugin_errors === undefined ? undefined : asArray(line.plugin_errors).map(wordsOf),
+    mcp_servers: asArray(line.mcp_servers).map(serverName),
+    permission_mode: asString(line.permissionMode),
+  })
+}
+
+function hookEvent(line: Json): Untimed<AgentEvent> {
+  const exitCode = line.exit_code
+  return defined({
+    event: 'hook' as const,
+    hook: asString(line.hook_event) ?? 'unknown',
+    name: asString(line.hook_name),
+    outcome: asString(line.outcome),
+    output: asString(line.output),
+    exit_code: typeof exitCode === 'number' ? exitCode : undefined,
+  })
+}
+
+/**
+ * An API failure is a `result` of subtype `success` with `is_error`. Limits the user set (`error_max_turns`,
+ * `error_max_budget_usd`) are errors too, but not of the machinery.
+ */
+function failureOf(line: Json): FailureReport | null {
+  if (line.stop_reason === 'refusal') {
+    return { reason: 'refused', message: asString(line.result) ?? 'The model refused to answer.' }
+  }
+  if (line.is_error !== true || /^error_max_/.test(asString(line.subtype) ?? '')) return null
+  const status = typeof line.api_error_status === 'number' ? line.api_error_status : undefined
+  const said = asString(line.result) ?? asArray(line.errors).map(wordsOf).join('; ')
+  const message = said === '' ? `The API answered with status ${status ?? 'unknown'}.` : said
+  if (line.terminal_reason === 'blocking_limit') return { reason: 'context', message }
+  const reason = classifyFailure(said, status)
+  if (reason !== null) return { reason, message }
+  return line.terminal_reason === 'api_error' ? { reason: 'unavailable', message } : null
+}
+
+function retryFailure(line: Json): FailureReport {
+  const status = typeof line.error_status === 'number' ? line.error_status : undefined
+  const error = asString(line.error) ?? 'unknown error'
+  const message = `The model API failed (${[status, error].filter((part) => part !== undefined).join(', ')}); Claude Code tries again.`
+  return { reason: classifyFailure(error, status) ?? 'unavailable', message }
+}
+
+function nameOf(value: unknown): string {
+  return asString(asObject(value)?.name) ?? wordsOf(value)
+}
+
+/** A server that is not connected says so in its name: a reader of the log must not take it for a working one. */
+function serverName(value: unknown): string {
+  const status = asString(asObject(value)?.status)
+  return status === undefined || status === 'connected' ? nameOf(value) : `${nameOf(value)} (${status})`
+}
+
+function wordsOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+}

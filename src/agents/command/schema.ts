@@ -1,0 +1,92 @@
+import { z } from 'zod'
+
+const words = z.tuple([z.string().min(1)], z.string())
+
+/** Any program that takes a prompt. */
+export const commandAgentSchema = z
+  .strictObject({
+    driver: z.literal('command').describe('Runs any command-line program as the agent.'),
+    command: words.describe(
+      'Program and arguments, started without a shell in the workspace. {prompt}, {prompt_file}, {model} and {workspace} are replaced, anything else stays as it is. A program written with a slash, and an argument that starts with ./ or ../ and exists there, are relative to this file.',
+    ),
+    prompt: z
+      .enum(['argv', 'stdin', 'file'])
+      .optional()
+      .describe(
+        'How the prompt reaches the program. Without this key: argv when {prompt} occurs in the command, file when {prompt_file} does, else stdin.',
+      ),
+    output: z
+      .enum(['text', 'events', 'claude-stream-json', 'codex-json'])
+      .default('text')
+      .describe(
+        'What the program prints. text: anything. events: one Gantry event per line, as JSON. claude-stream-json and codex-json: the streams of these agents. Only the last three let commands, tokens and cost be seen.',
+      ),
+    pty: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Gives the program a terminal of 24 rows and 80 columns; its stderr then arrives with its stdout.',
+      ),
+    env: z
+      .record(z.string().min(1), z.string())
+      .default({})
+      .describe(`Environment of the program. $\{NAME} in a value is replaced by the variable of the caller.`),
+    inherit_env: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Variables of the caller that the program gets too, such as an API key.'),
+    home: z
+      .enum(['isolated', 'host'])
+      .default('isolated')
+      .describe(
+        'isolated: an empty HOME per trial. host: the HOME of the caller, with all settings and logins in it.',
+      ),
+    models: z.array(z.string().min(1)).default([]).describe('Models this agent may be run with. Empty: any.'),
+    version_command: words
+      .optional()
+      .describe(
+        'Program and arguments that print the version of the agent; it becomes part of every cache key.',
+      ),
+  })
+  .superRefine((agent, context) => {
+    const problem = promptProblem(agent)
+    if (problem !== null) context.addIssue({ code: 'custom', path: ['prompt'], message: problem })
+    if (agent.pty && promptWay(agent) === 'stdin') {
+      context.addIssue({
+        code: 'custom',
+        path: ['pty'],
+        message:
+          'a terminal changes what is typed into it: with pty the prompt must go by {prompt} or {prompt_file}',
+      })
+    }
+  })
+
+export type CommandAgentConfig = z.output<typeof commandAgentSchema>
+
+interface PromptKeys {
+  readonly command: readonly string[]
+  readonly prompt?: 'argv' | 'stdin' | 'file' | undefined
+}
+
+/** How the prompt reaches the program. */
+export function promptWay({ command, prompt }: PromptKeys): 'argv' | 'stdin' | 'file' {
+  if (prompt !== undefined) return prompt
+  if (command.some((word) => word.includes('{prompt}'))) return 'argv'
+  return command.some((word) => word.includes('{prompt_file}')) ? 'file' : 'stdin'
+}
+
+function promptProblem({ command, prompt }: PromptKeys): string | null {
+  const has = (placeholder: string): boolean => command.some((word) => word.includes(placeholder))
+  switch (prompt) {
+    case undefined:
+      return null
+    case 'argv':
+      return has('{prompt}') ? null : 'prompt: argv needs {prompt} somewhere in the command'
+    case 'file':
+      return has('{prompt_file}') ? null : 'prompt: file needs {prompt_file} somewhere in the command'
+    case 'stdin':
+      return has('{prompt}') || has('{prompt_file}')
+        ? 'prompt: stdin would give the prompt twice: the command has a placeholder for it'
+        : null
+  }
+}

@@ -1,0 +1,108 @@
+import { parseDuration } from '../../core/duration.ts'
+import type { FailureReport } from '../contract.ts'
+import { asObject, asString, defined } from '../json-fields.ts'
+import { deleteFile, editFile, readFile, writeFile } from './files.ts'
+import { dieBySignal, hang, leaveDaemon, runCommand } from './processes.ts'
+import type { Step } from './schema.ts'
+import type { Stage } from './stage.ts'
+import { useTool } from './use-tool.ts'
+
+/** A step that ends the agent; null when the next one follows. */
+export type StepEnd =
+  | { readonly kind: 'exited'; readonly exitCode: number }
+  | { readonly kind: 'crashed' }
+  | { readonly kind: 'failed'; readonly failure: FailureReport }
+  | null
+
+const overspendIntervalMs = 5
+
+/** Plays one action. `until` ends what outlives the step. */
+export async function playStep(step: Step, stage: Stage, until: AbortSignal): Promise<StepEnd> {
+  const { workspace, emit } = stage.request
+  if (step.think !== undefined) {
+    emit({ event: 'message', role: 'thinking', text: step.think })
+  } else if (step.wait !== undefined) {
+    await stage.halt.sleep(parseDuration(step.wait) ?? 0)
+  } else if (step.usage !== undefined) {
+    stage.spend(defined(step.usage))
+  } else if (step.overspend !== undefined) {
+    while (stage.halt.cause() === null) {
+      stage.spend({ input_tokens: 1_000, output_tokens: 100, cost_usd: step.overspend })
+      await stage.halt.sleep(overspendIntervalMs)
+    }
+  } else if (step.exit !== undefined) {
+    return { kind: 'exited', exitCode: step.exit }
+  } else if (step.crash?.exit !== undefined) {
+    return { kind: 'exited', exitCode: step.crash.exit }
+  } else if (step.crash?.signal !== undefined) {
+    await dieBySignal(stage, step.crash.signal)
+    return { kind: 'crashed' }
+  } else if (step.hang !== undefined) {
+    if (await hang(stage, step.ignore_sigterm ?? false)) return { kind: 'crashed' }
+  } else if (step.infra !== undefined) {
+    emit({ event: 'error', ...step.infra })
+    stage.print(`${step.infra.message}\n`)
+    return { kind: 'failed', failure: step.infra }
+  } else if (stage.beginTurn()) {
+    await playTurn(step, stage, workspace, until)
+  }
+  return null
+}
+
+/** Actions that are an answer of the model: they count as turns. */
+async function playTurn(step: Step, stage: Stage, workspace: string, until: AbortSignal): Promise<void> {
+  const { say, lie, run, write, edit, read, tool, spawn_daemon } = step
+  if (say !== undefined) return speak(stage, say)
+  if (lie !== undefined) return speak(stage, `I ran \`${lie.claim}\`: it passed with exit code 0.`)
+  if (run !== undefined) {
+    const timeoutMs = step.timeout === undefined ? null : parseDuration(step.timeout)
+    const perform = () => runCommand(stage, run, timeoutMs)
+    return useTool(stage, { tool: 'Bash', command: run, input: { command: run }, perform })
+  }
+  if (write !== undefined) {
+    const input = { file_path: write.path, content: write.content }
+    return useTool(stage, {
+      tool: 'Write',
+      input,
+      perform: () => writeFile(workspace, write.path, write.content),
+    })
+  }
+  if (edit !== undefined) {
+    const input = { file_path: edit.path, old_string: edit.old, new_string: edit.new }
+    const perform = () => editFile(workspace, edit.path, edit.old, edit.new)
+    return useTool(stage, { tool: 'Edit', input, perform })
+  }
+  if (read !== undefined) {
+    return useTool(stage, {
+      tool: 'Read',
+      input: { file_path: read },
+      perform: () => readFile(workspace, read),
+    })
+  }
+  if (step.delete !== undefined) {
+    const path = step.delete
+    return useTool(stage, {
+      tool: 'Delete',
+      input: { file_path: path },
+      perform: () => deleteFile(workspace, path),
+    })
+  }
+  if (tool !== undefined) {
+    const command = asString(asObject(tool.input)?.command)
+    const perform = () => ({ output: tool.output, exitCode: tool.exit_code, isError: tool.is_error })
+    return useTool(stage, { tool: tool.name, command, input: tool.input, perform })
+  }
+  if (spawn_daemon !== undefined) {
+    const perform = () => {
+      stage.daemons.push(leaveDaemon(stage, spawn_daemon, until))
+      return { output: '', exitCode: 0 }
+    }
+    return useTool(stage, { tool: 'Bash', command: spawn_daemon, input: { command: spawn_daemon }, perform })
+  }
+}
+
+function speak(stage: Stage, text: string): void {
+  stage.finalText = text
+  stage.request.emit({ event: 'message', role: 'assistant', text })
+  stage.print(`${text}\n`)
+}

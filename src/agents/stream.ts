@@ -1,0 +1,33 @@
+import type { AgentEvent, Untimed } from '../core/event.ts'
+import type { TokenUsage } from '../core/trial.ts'
+import type { FailureReport } from './contract.ts'
+
+/**
+ * Turns the lines of one agent's structured output into events, one line at a time and without looking at the outside
+ * world. A parser promises:
+ * - no line makes it throw: what it does not know becomes a `raw` event, formats change between versions;
+ * - every line that is not blank yields at least one event;
+ * - usage is emitted as increments: their sum is what the agent reported, however often it repeated itself.
+ */
+export interface StreamParser {
+  push(line: string): readonly Untimed<AgentEvent>[]
+  /** Responses of the main model so far; those of subagents do not count. */
+  turns(): number
+  /** Sum of the usage emitted so far. */
+  usage(): UsageTotal
+  /** After the last line. */
+  end(): StreamEnd
+}
+
+export interface UsageTotal {
+  /** null = no line told a price. */
+  readonly costUsd: number | null
+  readonly tokens: TokenUsage | null
+}
+
+export interface StreamEnd extends UsageTotal {
+  /** The last thing the main agent said. */
+  readonly finalText: string | null
+  /** A failure of the machinery from which the agent did not recover. */
+  readonly failure: FailureReport | null
+}

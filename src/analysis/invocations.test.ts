@@ -1,0 +1,387 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Invocation, ToolUse } from './contract.ts'
+import { findInvocations } from './invocations.ts'
+import type { TargetTool } from './target.ts'
+
+const tool: TargetTool = { binary: 'tool' }
+
+describe('finds the target', () => {
+  test.each<[string, string[]]>([
+    ['tool add milk', ['tool add milk']],
+    ['  tool   add\tmilk  ', ['tool add milk']],
+    ['/opt/bin/tool add', ['/opt/bin/tool add']],
+    ['cd x && tool a', ['tool a']],
+    ['tool a && tool b || tool c; tool d', ['tool a', 'tool b', 'tool c', 'tool d']],
+    ['cat list | tool import | head -1', ['tool import']],
+    ['(cd x; tool a)', ['tool a']],
+    ['{ tool a; tool b; }', ['tool a', 'tool b']],
+    ['echo "found $(tool count) of `tool total`"', ['tool count', 'tool total']],
+    ['N=$(tool count)', ['tool count']],
+    ['X=1 tool a', ['tool a']],
+    ['env -u A X=1 tool a', ['tool a']],
+    ['sudo -u me tool a', ['tool a']],
+    ['time tool a', ['tool a']],
+    ['timeout -k 1 5 tool a', ['tool a']],
+    ['nohup nice -n 5 tool a &', ['tool a']],
+    ['ls | xargs -n 1 -I {} tool check {}', ['tool check {}']],
+    ['find . -name x -exec tool check {} \\;', ['tool check {}']],
+    ['npx -y tool a', ['tool a']],
+    ['uv run tool a', ['tool a']],
+    ['python -m tool a', ['tool a']],
+    ["bash -lc 'tool a && tool b'", ['tool a', 'tool b']],
+    ["/bin/bash -o pipefail -c 'tool a'", ['tool a']],
+    [`sh -c "bash -c 'tool a'"`, ['tool a']],
+    ['eval "tool a"', ['tool a']],
+    ['bash <<EOF\ntool a\nEOF', ['tool a']],
+    ['for i in 1 2; do tool add $i; done', ['tool add $i']],
+    ['if tool check; then tool a; else tool b; fi', ['tool check', 'tool a', 'tool b']],
+    ['while read -r x; do tool add "$x"; done < list', ['tool add "$x"']],
+    ['T=./tool; $T add && "\u0024{T}" list', ['./tool add', './tool list']],
+    ['diff <(tool a) <(tool b)', ['tool a', 'tool b']],
+    ['"tool" a', ['"tool" a']],
+    ['# tool a\ntool b', ['tool b']],
+    ['tool\\\n  add \\\n  milk', ['tool add milk']],
+    ['bash -c "tool a $(tool b)"', ['tool b', 'tool a $(tool b)']],
+    ['sh -c "$(tool print)"', ['tool print']],
+  ])('in %s', async (command, expected) => {
+    expect((await find(command)).map((each) => each.command)).toEqual(expected)
+  })
+
+  test.each([
+    'echo tool add',
+    'grep -r "tool add" docs',
+    'cat tool',
+    'command -v tool',
+    'which tool',
+    'toolbox add',
+    'mytool add',
+    'ls tool/',
+    'git commit -m "tool a; tool b"',
+    'python -c "import tool"',
+    "cat <<'EOF'\ntool a\nEOF",
+    'sudo -v',
+    'bash',
+    '',
+  ])('but not in %j', async (command) => {
+    expect(await find(command)).toEqual([])
+  })
+
+  test.each([
+    './taskmgr.sh add',
+    'sh ./taskmgr.sh add',
+    'bash -x taskmgr.sh add',
+    'cd /w && ./taskmgr.sh add',
+    '. ./taskmgr.sh add',
+  ])('as a script: %s', async (command) => {
+    const found = await find(command, 0, { binary: './taskmgr.sh' })
+    expect(found).toMatchObject([{ subcommand: 'add' }])
+  })
+
+  test.each(['python tool.py add', 'python3.12 -u -W ignore tool.py add', 'uv run python ./tool.py add'])(
+    'behind an interpreter: %s',
+    async (command) => {
+      expect(await find(command, 0, { binary: 'tool.py' })).toMatchObject([{ subcommand: 'add' }])
+    },
+  )
+
+  test('as a shell itself, without looking for it a second time inside its script', async () => {
+    expect(await find("bash -c 'bash x'", 0, { binary: 'bash' })).toHaveLength(1)
+  })
+
+  test('keeps what a command reads as part of its identity, but not where its output goes', async () => {
+    const commands = async (command: string): Promise<string[]> =>
+      (await find(command)).map((each) => each.command)
+    expect(await commands('tool list > out.txt 2>&1')).toEqual(['tool list'])
+    expect(await commands('tool import < a.json')).toEqual(['tool import < a.json'])
+    expect(await commands('tool add <<EOF\nmilk\nEOF')).not.toEqual(
+      await commands('tool add <<EOF\nbread\nEOF'),
+    )
+  })
+
+  test('in every tool use that ran a command, in order, and in no other', async () => {
+    const { invocations } = await findInvocations(
+      [use('tool a', 0), { tool: 'Read', ts: 0, input: { path: 'tool a' } }, use('tool b', 1)],
+      tool,
+    )
+    expect(invocations.map(({ command, exitCode }) => [command, exitCode])).toEqual([
+      ['tool a', 0],
+      ['tool b', 1],
+    ])
+  })
+
+  test('line by line in a command that is no valid shell', async () => {
+    expect(await find('tool add "milk\ncd x', 2)).toMatchObject([
+      { command: 'tool add "milk', exitCode: 2, approximate: true },
+    ])
+    expect(await find(`bash -lc 'tool add "milk'`, 2)).toMatchObject([{ exitCode: 2, approximate: true }])
+  })
+})
+
+describe('gives each invocation only the exit code that is certain', () => {
+  type Expected = [string, number | null, boolean]
+  test.each<[string, number, Expected[]]>([
+    ['tool a', 3, [['tool a', 3, false]]],
+    [
+      'tool a; tool b',
+      3,
+      [
+        ['tool a', null, false],
+        ['tool b', 3, false],
+      ],
+    ],
+    [
+      'tool a\ntool b',
+      0,
+      [
+        ['tool a', null, false],
+        ['tool b', 0, false],
+      ],
+    ],
+    [
+      'tool a && tool b',
+      0,
+      [
+        ['tool a', 0, false],
+        ['tool b', 0, false],
+      ],
+    ],
+    [
+      'tool a && tool b',
+      3,
+      [
+        ['tool a', null, false],
+        ['tool b', 3, true],
+      ],
+    ],
+    ['tool a && echo done', 3, [['tool a', 3, true]]],
+    ['cd x && tool a', 1, [['tool a', 1, true]]],
+    ['tool a || true', 0, [['tool a', null, false]]],
+    [
+      'tool a || tool b',
+      0,
+      [
+        ['tool a', null, false],
+        ['tool b', null, false],
+      ],
+    ],
+    [
+      'tool a || tool b',
+      3,
+      [
+        ['tool a', 1, true],
+        ['tool b', 3, false],
+      ],
+    ],
+    [
+      'tool a && tool b || tool c',
+      3,
+      [
+        ['tool a', null, false],
+        ['tool b', 1, true],
+        ['tool c', 3, false],
+      ],
+    ],
+    [
+      'tool a || tool b && tool c',
+      0,
+      [
+        ['tool a', null, false],
+        ['tool b', null, false],
+        ['tool c', 0, false],
+      ],
+    ],
+    ['! tool a', 0, [['tool a', 1, true]]],
+    ['! tool a', 1, [['tool a', 0, false]]],
+    [
+      'tool a | tool b',
+      3,
+      [
+        ['tool a', null, false],
+        ['tool b', 3, false],
+      ],
+    ],
+    [
+      'set -o pipefail; tool a | tool b',
+      0,
+      [
+        ['tool a', 0, false],
+        ['tool b', 0, false],
+      ],
+    ],
+    [
+      'set -o pipefail; tool a | tool b',
+      3,
+      [
+        ['tool a', null, false],
+        ['tool b', 3, true],
+      ],
+    ],
+    ['tool a &', 0, [['tool a', null, false]]],
+    ['echo $(tool a)', 0, [['tool a', null, false]]],
+    ['N=$(tool a)', 3, [['tool a', 3, false]]],
+    ['N="x$(tool a)"', 3, [['tool a', null, false]]],
+    ['if true; then tool a; fi', 3, [['tool a', null, false]]],
+    ['for i in 1 2; do tool a; done', 3, [['tool a', null, false]]],
+    [
+      '(tool a; tool b)',
+      3,
+      [
+        ['tool a', null, false],
+        ['tool b', 3, false],
+      ],
+    ],
+    [
+      "bash -lc 'tool a; tool b'",
+      3,
+      [
+        ['tool a', null, false],
+        ['tool b', 3, false],
+      ],
+    ],
+    ['timeout 5 tool a', 124, [['tool a', 124, false]]],
+    ['ls | xargs tool a', 123, [['tool a', 1, true]]],
+    ['find . -exec tool a {} +', 0, [['tool a {}', null, false]]],
+    ['tool a; echo done', 0, [['tool a', null, false]]],
+  ])('%s ending with %d', async (command, exitCode, expected) => {
+    const found = await find(command, exitCode)
+    expect(found.map((each) => [each.command, each.exitCode, each.approximate])).toEqual(expected)
+  })
+
+  test('an error without a code is a failure with an approximate code', async () => {
+    const { invocations } = await findInvocations(
+      [{ tool: 'Bash', ts: 0, command: 'tool a', isError: true }],
+      tool,
+    )
+    expect(invocations).toMatchObject([{ exitCode: 1, approximate: true }])
+  })
+
+  test('a known code wins over the word of an error, and no word at all is unknown', async () => {
+    const { invocations } = await findInvocations(
+      [
+        { ...use('tool a', 0), isError: true },
+        { tool: 'Bash', ts: 0, command: 'tool b', isError: false },
+      ],
+      tool,
+    )
+    expect(invocations.map(({ exitCode }) => exitCode)).toEqual([0, null])
+  })
+})
+
+describe('subcommand and help', () => {
+  test.each<[string, string | null, boolean]>([
+    ['tool add milk', 'add', false],
+    ['tool --verbose add', 'add', false],
+    ['tool', null, false],
+    ['tool --help', null, true],
+    ['tool add --help', 'add', true],
+    ['tool add -h', 'add', true],
+    ['tool help add', 'help', true],
+    ['tool -h localhost db', 'localhost', false],
+    ['tool add "--help me"', 'add', false],
+    ['tool add -- --help', 'add', false],
+  ])('%s', async (command, subcommand, help) => {
+    expect(await find(command)).toMatchObject([{ subcommand, help }])
+  })
+})
+
+describe('command_pattern', () => {
+  test('takes the subcommand from group 1, and knows only totals without a group', async () => {
+    expect(
+      await find('tool -q add x', 0, { ...tool, command_pattern: 'tool\\s+-q\\s+(\\S+)' }),
+    ).toMatchObject([{ subcommand: 'add', command: 'tool -q add x' }])
+    expect(await find('tool add x', 0, { ...tool, command_pattern: '^tool\\s' })).toMatchObject([
+      { subcommand: null },
+    ])
+  })
+
+  test('decides instead of the name of the binary', async () => {
+    expect(await find('tool add; other add', 0, { ...tool, command_pattern: '^other (\\S+)' })).toMatchObject(
+      [{ command: 'other add' }],
+    )
+  })
+
+  test('finds a command inside its wrappers, and a wrapper by its own text', async () => {
+    const anchored = { ...tool, command_pattern: '^tool\\s+(\\S+)' }
+    expect(await find('cd x && X=1 sudo tool add', 0, anchored)).toMatchObject([{ subcommand: 'add' }])
+    expect(await find("bash -lc 'tool a && tool b'", 0, anchored)).toHaveLength(2)
+    expect(
+      await find('docker run tool add', 0, { ...tool, command_pattern: 'docker run tool (\\S+)' }),
+    ).toHaveLength(1)
+  })
+
+  test('does not take a command that only mentions the tool for a use of it', async () => {
+    const loose = { ...tool, command_pattern: 'tool\\s+(\\S+)' }
+    expect(await find('echo "tool add"; grep "tool list" docs; git commit -m "tool add"', 0, loose)).toEqual(
+      [],
+    )
+    expect(await find(`bash -c 'echo "tool add"'`, 0, loose)).toEqual([])
+    expect(await find('git status', 0, { binary: 'git', command_pattern: 'git (\\S+)' })).toHaveLength(1)
+  })
+
+  test.each(['', '   '])('counts as absent when it is %j', async (command_pattern) => {
+    expect(await find('tool add', 0, { ...tool, command_pattern })).toHaveLength(1)
+  })
+
+  test('that is invalid finds nothing, says so and never crashes', async () => {
+    const found = await findInvocations([use('tool add', 0)], { ...tool, command_pattern: 'tool (' })
+    expect(found.invocations).toEqual([])
+    expect(found.notes.join()).toContain('missing closing )')
+  })
+})
+
+test('hostile commands neither crash nor hang', async () => {
+  const started = performance.now()
+  for (const command of [
+    `${'('.repeat(5_000)}tool a${')'.repeat(5_000)}`,
+    'tool a && '.repeat(20_000),
+    `${'tool a && '.repeat(20_000)}tool b`,
+    `${'$('.repeat(500)}tool a${')'.repeat(500)}`,
+    `tool ${'"'.repeat(100_001)}`,
+    `tool add <<EOF\n${'x'.repeat(1_000_000)}`,
+    "bash -c '".repeat(50),
+    'tool \0\u001b[31m',
+  ])
+    await find(command, 1)
+  expect(performance.now() - started).toBeLessThan(10_000)
+})
+
+test('any text at all as a command gives an answer', async () => {
+  const piece = fc.constantFrom(
+    'tool',
+    ' ',
+    'a',
+    '&&',
+    '||',
+    '|',
+    ';',
+    '(',
+    ')',
+    '"',
+    "'",
+    '$(',
+    '<<EOF',
+    '\n',
+    'bash -c ',
+    '!',
+    '{',
+    '}',
+    'if ',
+    '&',
+    '\\',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 25 }), async (pieces) => {
+      for (const { exitCode } of await find(pieces.join(''), 3)) expect([0, 1, 3, null]).toContain(exitCode)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+async function find(command: string, exitCode = 0, target = tool): Promise<readonly Invocation[]> {
+  return (await findInvocations([use(command, exitCode)], target)).invocations
+}
+
+function use(command: string, exitCode: number): ToolUse {
+  return { tool: 'Bash', ts: 0, command, output: '', exitCode }
+}

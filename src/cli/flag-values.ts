@@ -1,0 +1,41 @@
+import { InvalidArgumentError } from 'commander'
+import { parseDuration } from '../core/duration.ts'
+
+/** `a,b` and repeated flags both add to the list. */
+export function list(value: string, before: readonly string[] = []): string[] {
+  return [...before, ...value.split(',').map((part) => part.trim()).filter((part) => part !== '')]
+}
+
+export function repeated(value: string, before: readonly string[] = []): string[] {
+  return [...before, value]
+}
+
+export function count(value: string): number {
+  const number = Number(value)
+  if (Number.isInteger(number) && number >= 1) return number
+  throw new InvalidArgumentError('Write a whole number from 1 up.')
+}
+
+export function wholeNumber(value: string): number {
+  const number = Number(value)
+  if (value.trim() !== '' && Number.isInteger(number) && number >= 0) return number
+  throw new InvalidArgumentError('Write a whole number from 0 up.')
+}
+
+export function usd(value: string): number {
+  const number = Number(value.replace(/^\$/, ''))
+  if (value.trim() !== '' && Number.isFinite(number) && number > 0) return number
+  throw new InvalidArgumentError('Write an amount in US dollars above 0, for example 2.50.')
+}
+
+export function share(value: string): number {
+  const number = Number(value)
+  if (value.trim() !== '' && number >= 0 && number <= 1) return number
+  throw new InvalidArgumentError('Write a number from 0 to 1.')
+}
+
+export function duration(value: string): number {
+  const milliseconds = parseDuration(value)
+  if (milliseconds !== null) return milliseconds
+  throw new InvalidArgumentError('Write a number and its unit, for example 90s, 20m or 1h.')
+}

@@ -1,0 +1,49 @@
+import { type ExitCode, exitCode } from '../core/exit-code.ts'
+import { stdoutSink } from '../io/sink.ts'
+import type { CliContext, CliStream } from './context.ts'
+
+/** The real process as a command's context, with Ctrl-C turned into an abort signal. */
+export function processContext(): { readonly context: CliContext; readonly exitCodeSet: () => ExitCode } {
+  let code: ExitCode = exitCode.pass
+  const interruption = new AbortController()
+  const interrupt = (): void => {
+    // The second Ctrl-C means now: io/exec ends its children when the process exits.
+    if (interruption.signal.aborted) process.exit(exitCode.interrupted)
+    interruption.abort()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
+  const context: CliContext = {
+    cwd: process.cwd(),
+    env: process.env,
+    stdout: streamOf(process.stdout),
+    stderr: streamOf(process.stderr),
+    signal: interruption.signal,
+    setExitCode: (next) => {
+      code = next
+    },
+  }
+  return { context, exitCodeSet: () => code }
+}
+
+function streamOf(stream: NodeJS.WriteStream): CliStream {
+  const sink = stdoutSink(stream)
+  return {
+    write: sink.write,
+    drain: sink.drain,
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns ?? 80
+    },
+    get rows() {
+      return stream.rows ?? 24
+    },
+    color: wantsColor(stream),
+  }
+}
+
+function wantsColor(stream: NodeJS.WriteStream): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env
+  if (NO_COLOR !== undefined && NO_COLOR !== '') return false
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '0') return true
+  return stream.isTTY === true && TERM !== 'dumb'
+}

@@ -1,0 +1,39 @@
+import { Command } from 'commander'
+import { version } from '../core/version.ts'
+import type { CliContext } from './context.ts'
+import { runsCommand } from './runs/index.ts'
+import { scenarioCommand } from './scenario/index.ts'
+import { testCommand } from './test.ts'
+
+/** Every command of `gantry`; the docs' reference is generated from what this returns. */
+export function createProgram(context: CliContext): Command {
+  const program = new Command('gantry')
+    .description('The deterministic scaffold around coding agents: the model proposes, deterministic code disposes.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .showHelpAfterError("(add --help to see what is possible)")
+    .addHelpText('after', `\nExit codes: 0 pass · 1 checks failed · 2 bad usage or input · 3 infrastructure · 4 inconclusive or partial with --strict · 130 interrupted`)
+  program.addCommand(testCommand(context))
+  program.addCommand(scenarioCommand(context))
+  program.addCommand(runsCommand(context))
+  for (const command of [program, ...descendants(program)]) adapt(command, context)
+  return program
+}
+
+/** Commander prints and exits by itself unless told otherwise; here everything goes through the context. */
+function adapt(command: Command, context: CliContext): void {
+  command.exitOverride()
+  command.configureOutput({
+    writeOut: (text) => context.stdout.write(text),
+    writeErr: (text) => context.stderr.write(text),
+    getOutHelpWidth: () => context.stdout.columns,
+    getErrHelpWidth: () => context.stderr.columns,
+    getOutHasColors: () => context.stdout.color,
+    getErrHasColors: () => context.stderr.color,
+  })
+}
+
+function descendants(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...descendants(child)])
+}

@@ -1,0 +1,28 @@
+import { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+import { blessCommand } from './bless.ts'
+import { cleanCommand } from './clean.ts'
+import { listCommand } from './list.ts'
+import { pinCommand } from './pin.ts'
+import { reindexCommand } from './reindex.ts'
+import { showCommand } from './show.ts'
+import { unblessCommand } from './unbless.ts'
+import { unpinCommand } from './unpin.ts'
+
+/** `gantry runs`: everything about what is stored. */
+export function runsCommand(context: CliContext): Command {
+  const command = new Command('runs').description('List, show, keep and clean stored runs.')
+  for (const create of [
+    listCommand,
+    showCommand,
+    cleanCommand,
+    pinCommand,
+    unpinCommand,
+    blessCommand,
+    unblessCommand,
+    reindexCommand,
+  ]) {
+    command.addCommand(create(context))
+  }
+  return command
+}

@@ -1,0 +1,99 @@
+import { Command, Option } from 'commander'
+import pc from 'picocolors'
+import { formatDuration } from '../../core/duration.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { formatCost } from '../../report/quantity.ts'
+import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
+import type { CliContext } from '../context.ts'
+import { count } from '../flag-values.ts'
+import { paintStatus } from './paint-status.ts'
+import { type Column, table } from './table.ts'
+
+interface ListFlags {
+  readonly limit: number
+  readonly kind?: RunKind
+  readonly json?: boolean
+}
+
+export function listCommand(context: CliContext): Command {
+  return new Command('list')
+    .alias('ls')
+    .description('List stored runs, newest first.')
+    .option('--limit <n>', 'at most so many', count, 20)
+    .addOption(new Option('--kind <kind>', 'only runs of this kind').choices([...runKinds]))
+    .option('--json', 'print JSON and nothing else on standard output')
+    .action(async (flags: ListFlags) => {
+      const { openStore } = await import('../../store/open-store.ts')
+      const { listRuns } = await import('../../store/list-runs.ts')
+      const store = openStore(context)
+      const { runs, total } = await listRuns(store, flags)
+      if (flags.json === true) {
+        context.stdout.write(`${JSON.stringify({ root: store.root, total, runs: runs.map(document) })}\n`)
+        return
+      }
+      if (runs.length === 0) {
+        context.stdout.write(`No ${flags.kind === undefined ? '' : `${flags.kind} `}runs in ${store.root}.\n`)
+        return
+      }
+      const width = context.stdout.isTTY ? context.stdout.columns : Infinity
+      const lines = table(columns(store.clock.now().getTime(), context.stdout.color), runs, width)
+      for (const line of lines) context.stdout.write(`${line}\n`)
+      if (total > runs.length) context.stdout.write(`${total - runs.length} older: --limit ${total} shows all.\n`)
+    })
+}
+
+function columns(nowMs: number, color: boolean): Column<RunRow>[] {
+  const { bold, dim } = pc.createColors(color)
+  return [
+    { title: 'RUN', text: (run) => plainLine(run.id), paint: bold },
+    { title: 'WHEN', align: 'right', dropAt: 2, text: (run) => ago(nowMs - Date.parse(run.startedAt)), paint: dim },
+    { title: 'KIND', dropAt: 6, text: (run) => run.kind },
+    { title: 'TITLE', flexible: true, dropAt: 1, text: (run) => plainLine(run.title) },
+    { title: 'RESULT', text: result, paint: (text, run) => paintStatus(text, run.status, color) },
+    { title: 'COST', align: 'right', dropAt: 4, text: cost },
+    {
+      title: 'TIME',
+      align: 'right',
+      dropAt: 5,
+      text: ({ totals }) => (totals === null ? '-' : formatDuration(totals.duration_ms)),
+    },
+    { title: 'FLAGS', dropAt: 3, text: (run) => [...run.flags, ...(run.live ? ['live'] : [])].join(' ') },
+  ]
+}
+
+/** `fail 10/12, 1 infra`: passed of counted, and what is in no rate. */
+function result({ status, totals }: RunRow): string {
+  if (totals === null) return status
+  const { pass, fail, infra, invalid } = totals.counts
+  const apart = [
+    infra > 0 ? `${infra} infra` : '',
+    invalid > 0 ? `${invalid} invalid` : '',
+    totals.not_run > 0 ? `${totals.not_run} not run` : '',
+  ].filter((part) => part !== '')
+  return [`${status} ${pass}/${pass + fail}`, ...apart].join(', ')
+}
+
+function cost({ totals }: RunRow): string {
+  if (totals === null || totals.trials === totals.cached) return totals === null ? '-' : formatCost(0)
+  return formatCost(totals.cost_usd)
+}
+
+function ago(ageMs: number): string {
+  const [largest = ''] = formatDuration(Math.max(0, ageMs)).split(' ')
+  return `${largest} ago`
+}
+
+function document(run: RunRow): Readonly<Record<string, unknown>> {
+  return {
+    run_id: run.id,
+    run_dir: run.dir,
+    kind: run.kind,
+    title: run.title,
+    status: run.status,
+    live: run.live,
+    timestamp_start: run.startedAt,
+    timestamp_end: run.endedAt,
+    totals: run.totals,
+    flags: run.flags,
+  }
+}

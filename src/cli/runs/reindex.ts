@@ -1,0 +1,21 @@
+import { Command } from 'commander'
+import { counted } from '../../report/quantity.ts'
+import type { CliContext } from '../context.ts'
+
+export function reindexCommand(context: CliContext): Command {
+  return new Command('reindex')
+    .description('Build the index of all runs anew from their directories.')
+    .option('--json', 'print JSON and nothing else on standard output')
+    .action(async (options: { readonly json?: boolean }) => {
+      const { openStore } = await import('../../store/open-store.ts')
+      const { reindex } = await import('../../store/reindex.ts')
+      const outcome = await reindex(openStore(context))
+      if (options.json === true) {
+        context.stdout.write(`${JSON.stringify(outcome)}\n`)
+        return
+      }
+      const { runs, trials, recovered } = outcome
+      context.stdout.write(`Indexed ${counted(runs, 'run')} with ${counted(trials, 'finished trial')}.\n`)
+      if (recovered > 0) context.stdout.write(`Added ${counted(recovered, 'line')} that results.jsonl lacked.\n`)
+    })
+}

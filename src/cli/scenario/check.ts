@@ -1,0 +1,36 @@
+import { Command } from 'commander'
+import pc from 'picocolors'
+import { exitCode } from '../../core/exit-code.ts'
+import type { GraderCheck } from '../../scenario/check.ts'
+import type { CliContext } from '../context.ts'
+
+export function checkCommand(context: CliContext): Command {
+  return new Command('check')
+    .description('Prove the gates before money is spent: an agent that does nothing must fail, the oracle must pass.')
+    .argument('[path...]', 'files, directories, globs or names (default: those of gantry.yaml)')
+    .option('--json', 'print JSON')
+    .action(async (paths: string[], flags: { readonly json?: boolean }) => {
+      const [{ loadScenarios }, { checkGraders }] = await Promise.all([import('../../scenario/load-scenarios.ts'), import('../../scenario/check.ts')])
+      const { cases } = await loadScenarios(paths, {}, context)
+      const checks: GraderCheck[] = []
+      for (const entry of cases) {
+        const check = await checkGraders(entry, context.env, context.signal)
+        checks.push(check)
+        if (flags.json !== true) print(check, context)
+      }
+      if (flags.json === true) context.stdout.write(`${JSON.stringify(checks, null, 2)}\n`)
+      else {
+        const sound = checks.filter((check) => check.sound).length
+        context.stdout.write(`\n${sound} of ${checks.length} scenarios have sound gates.\n`)
+      }
+      if (checks.some((check) => !check.sound)) context.setExitCode(exitCode.failed)
+    })
+}
+
+function print(check: GraderCheck, { stdout }: CliContext): void {
+  const { green, red, yellow, bold, dim } = pc.createColors(stdout.color)
+  stdout.write(`${check.sound ? green('sound  ') : red('unsound')}  ${bold(check.case)}  ${dim(check.file)}\n`)
+  stdout.write(dim(`         no-op: ${check.noop.verdict}${check.oracle === null ? '' : ` · oracle: ${check.oracle.verdict}`}\n`))
+  for (const problem of check.problems) stdout.write(`         ${red('!')} ${problem}\n`)
+  for (const remark of check.remarks) stdout.write(`         ${yellow('-')} ${remark}\n`)
+}

@@ -1,0 +1,16 @@
+import { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+
+export function newCommand(context: CliContext): Command {
+  return new Command('new')
+    .description('Make a scenario that runs: the YAML file, a template folder and an oracle to fill in.')
+    .argument('<name>', 'name of the scenario')
+    .option('--dir <path>', 'where to put it', 'scenarios')
+    .option('--target <binary>', 'the tool under test', 'git')
+    .action(async (name: string, flags: { readonly dir: string; readonly target: string }) => {
+      const { newScenario } = await import('../../scenario/new-scenario.ts')
+      const files = newScenario(name, { directory: flags.dir, target: flags.target, cwd: context.cwd })
+      for (const file of files) context.stdout.write(`made ${file}\n`)
+      context.stdout.write(`\nNext: describe the task in it, then prove its gates with\n  gantry scenario check ${files[0]}\n`)
+    })
+}

@@ -1,0 +1,67 @@
+import { GantryError } from '../core/error.ts'
+import { failedTrials, frozenRequest } from '../scenario/earlier-run.ts'
+import { parseShard } from '../scenario/plan.ts'
+import { type RunRequest, runRequestSchema } from '../scenario/request.ts'
+import type { Store } from '../store/contract.ts'
+import type { CliContext } from './context.ts'
+import { usd } from './flag-values.ts'
+import type { TestFlags } from './test-flags.ts'
+
+/** What the command line, the environment and an earlier run ask for, as one request. A flag wins over the environment. */
+export async function testRequest(
+  paths: readonly string[],
+  flags: TestFlags,
+  { cwd, env }: CliContext,
+  store: Store,
+): Promise<RunRequest> {
+  if (flags.resume !== undefined) return frozenRequest(store, flags.resume)
+  const named = [...paths, ...(flags.scenario ?? [])]
+  const asked = defined({
+    paths: named.length === 0 ? undefined : named,
+    cwd,
+    configFile: flags.config,
+    filters: flags.filter,
+    tags: flags.tag,
+    allTags: flags.allTags,
+    tier: flags.tier,
+    agents: flags.agent,
+    models: flags.model,
+    profile: flags.profile,
+    defaultAgent: env.GANTRY_AGENT ?? env.LLM_TOOL_TEST_TOOL,
+    repeat: flags.repeat,
+    shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
+    targetBinary: flags.targetBinary,
+    timeoutMs: flags.timeout,
+    judge: flags.judge,
+    judgeModel: flags.judgeModel ?? env.GANTRY_JUDGE_MODEL ?? env.LLM_TOOL_TEST_JUDGE,
+    cache: flags.cache,
+    maxCostUsd: flags.maxCostUsd ?? budgetOf(env),
+    maxTimeMs: flags.maxTime,
+    maxPauseMs: flags.maxPause,
+    infraRetries: flags.infraRetries,
+    maxInfraRate: flags.maxInfraRate,
+    concurrency: flags.concurrency,
+    baseline: flags.baseline,
+    seed: flags.seed,
+  })
+  if (flags.rerunFailed === undefined || flags.rerunFailed === false) return runRequestSchema.parse(asked)
+  const { request, trials } = await failedTrials(store, flags.rerunFailed === true ? 'latest' : flags.rerunFailed)
+  return runRequestSchema.parse({ ...request, ...asked, only: trials, cache: false })
+}
+
+function budgetOf(env: CliContext['env']): number | undefined {
+  const text = env.GANTRY_BUDGET_USD ?? env.LLM_TOOL_TEST_BUDGET_USD
+  if (text === undefined) return undefined
+  try {
+    return usd(text)
+  } catch (cause) {
+    throw new GantryError('USAGE', `the budget in the environment is no amount: ${JSON.stringify(text)}`, {
+      hint: 'Set GANTRY_BUDGET_USD to US dollars, for example 2.50.',
+      cause,
+    })
+  }
+}
+
+function defined(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}

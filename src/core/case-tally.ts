@@ -1,0 +1,87 @@
+import { passAtK, passHatK } from './stats/pass-at-k.ts'
+import { wilsonRate } from './stats/wilson.ts'
+import type { CaseSummary } from './summary.ts'
+import type { TrialRecord } from './trial.ts'
+import { isCounted, type Verdict } from './verdict.ts'
+
+/** Running sums over the trials of one case by one agent with one model. Nothing of a record is kept. */
+export interface CaseTally {
+  add(record: TrialRecord): void
+  /** Share of passes among counted trials; null when there is none. */
+  readonly passShare: () => number | null
+  readonly counted: () => number
+  finish(): CaseSummary
+}
+
+export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'model'>): CaseTally {
+  const counts: Record<Verdict, number> = { pass: 0, fail: 0, infra: 0, invalid: 0 }
+  const score = createMean()
+  const costUsd = createMean()
+  const durationMs = createMean()
+  const commands = createMean()
+  const errorRate = createMean()
+  const firstTry = createMean()
+  const help = createMean()
+  const counted = (): number => counts.pass + counts.fail
+  return {
+    counted,
+    passShare: () => (counted() === 0 ? null : counts.pass / counted()),
+    add: (record) => {
+      counts[record.verdict] += 1
+      if (!isCounted(record.verdict)) return
+      if (record.score !== null) score.add(record.score)
+      if (record.costUsd !== null) costUsd.add(record.costUsd)
+      durationMs.add(record.durationMs)
+      // Zeros of an agent that could not be watched are no measurement.
+      if (record.metrics.source === 'none') return
+      commands.add(record.metrics.total_commands)
+      errorRate.add(record.metrics.error_rate)
+      firstTry.add(record.metrics.first_try_success_rate)
+      help.add(record.metrics.help_invocations)
+    },
+    finish: () => ({
+      ...group,
+      counts: { ...counts },
+      passRate: wilsonRate(counts.pass, counted()),
+      passAtK: upToTen(counted(), (k) => passAtK(counted(), counts.pass, k)),
+      passHatK: upToTen(counted(), (k) => passHatK(counted(), counts.pass, k)),
+      flaky: counts.pass > 0 && counts.fail > 0,
+      meanScore: score.value(),
+      meanCostUsd: costUsd.value(),
+      meanDurationMs: durationMs.value() ?? 0,
+      metrics: {
+        commands: commands.value() ?? 0,
+        errorRate: errorRate.value() ?? 0,
+        firstTrySuccessRate: firstTry.value() ?? 0,
+        helpInvocations: help.value() ?? 0,
+      },
+    }),
+  }
+}
+
+interface Mean {
+  add(value: number): void
+  /** Rounded, so that the order in which trials happened to end leaves no trace. */
+  readonly value: () => number | null
+}
+
+export function createMean(): Mean {
+  let sum = 0
+  let n = 0
+  return {
+    add: (value) => {
+      sum += value
+      n += 1
+    },
+    value: () => (n === 0 ? null : settled(sum / n)),
+  }
+}
+
+/** A sum of floats differs in its last digits with the order of adding; nine digits are plenty for money and milliseconds. */
+export function settled(value: number): number {
+  return Math.round(value * 1e9) / 1e9
+}
+
+function upToTen(n: number, estimate: (k: number) => number | null): number[] {
+  return Array.from({ length: Math.min(n, 10) }, (_, index) => estimate(index + 1) ?? 0)
+}

@@ -1,0 +1,96 @@
+import { longestKeyBlock } from './find-private-keys.ts'
+import type { Span } from './replace-spans.ts'
+
+/** Redacts text that arrives in pieces, so that a secret cut in two is still caught. */
+export interface ChunkRedactor {
+  /** Bytes are taken as UTF-8; a character cut in two is put together. Returns what may be written now, often ''. */
+  push(chunk: string | Uint8Array): string
+  /** The rest. */
+  end(): string
+}
+
+export interface ChunkRules {
+  readonly redact: (text: string) => string
+  readonly findSpans: (text: string) => readonly Span[]
+  /** Known secrets that contain a line break. */
+  readonly multiline: readonly string[]
+  /** Most that is ever held back, in UTF-16 units. Default 1 Mi. */
+  readonly maxHeld?: number
+}
+
+/**
+ * Holds back the unfinished line: no secret that we know crosses a line break, but private keys and known secrets with
+ * line breaks, which are held back until they are whole. A line longer than `maxHeld` is cut where no secret seen so far
+ * is cut; only a single secret longer than that can leave a piece behind.
+ */
+export function createChunkRedactor({
+  redact,
+  findSpans,
+  multiline,
+  maxHeld = 1_048_576,
+}: ChunkRules): ChunkRedactor {
+  const decoder = new TextDecoder()
+  let held = ''
+
+  const take = (cut: number): string => {
+    const ready = held.slice(0, cut)
+    held = held.slice(cut)
+    return redact(ready)
+  }
+
+  const add = (text: string): string => {
+    const breaks = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'))
+    const before = held.length
+    held += text
+    if (breaks !== -1) {
+      const cut = beforeOpenSecret(held, before + breaks + 1, multiline)
+      if (cut > 0) return take(cut)
+    }
+    return held.length > maxHeld ? take(cutInLine(held, Math.floor(maxHeld / 16), findSpans)) : ''
+  }
+
+  return {
+    push: (chunk) => add(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
+    end: () => {
+      held += decoder.decode()
+      return take(held.length)
+    },
+  }
+}
+
+/** Moves a cut at a line break back, line by line, until no private key and no known secret goes on beyond it. */
+function beforeOpenSecret(text: string, wanted: number, multiline: readonly string[]): number {
+  let cut = wanted
+  while (cut > 0) {
+    const open = Math.min(openKey(text, cut), ...multiline.map((secret) => openLiteral(text, cut, secret)))
+    if (open === Infinity) return cut
+    cut = open
+    while (cut > 0 && text[cut - 1] !== '\n' && text[cut - 1] !== '\r') cut -= 1
+  }
+  return 0
+}
+
+/** Start of a private key whose end is not seen before the cut; Infinity when there is none. */
+function openKey(text: string, cut: number): number {
+  const begin = text.lastIndexOf('-----BEGIN ', cut - 1)
+  if (begin === -1 || cut - begin > longestKeyBlock) return Infinity
+  const block = text.slice(begin, cut)
+  return /^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/.test(block) && !/-----END [A-Z0-9 ]{0,60}-----/.test(block)
+    ? begin
+    : Infinity
+}
+
+function openLiteral(text: string, cut: number, secret: string): number {
+  for (let start = Math.max(0, cut - secret.length + 1); start < cut; start += 1)
+    if (secret.startsWith(text.slice(start, start + secret.length))) return start
+  return Infinity
+}
+
+function cutInLine(text: string, tail: number, findSpans: (text: string) => readonly Span[]): number {
+  const wanted = text.length - tail
+  const across = findSpans(text).find(({ start, end }) => start < wanted && end > wanted)
+  // A span that starts the text leaves no earlier place; the whole of it goes at once.
+  const cut = across === undefined ? wanted : across.start > 0 ? across.start : across.end
+  const code = text.charCodeAt(cut - 1)
+  return code >= 0xd800 && code <= 0xdbff ? cut - 1 : cut
+}

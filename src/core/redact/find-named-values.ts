@@ -1,0 +1,73 @@
+import type { Finder } from './finder.ts'
+
+const word =
+  '(?:api[ _-]?key|token|passw(?:or)?d|passphrase|secret|(?:secret|private|access)[_-]?(?:access[_-]?)?key(?:[_-]?id)?|credentials?)'
+const named = new RegExp(`${word}(\\\\{0,8}["'\`]?[ \\t]{0,32}[:=]{1,3}>?[ \\t]{0,32}|[ \\t]{1,32})`, 'gi')
+const endsWithWord = new RegExp(`${word}$`, 'i')
+// Parts of the words that begin with a rare letter: the search for a text looks for its first letter.
+const hints = ['key', 'ken', 'passw', 'phrase', 'cret', 'credential']
+const unquotedEnd = /[\s"'`,;&)}\]<>]|\\[nrt"']/g
+const noSecret = /^(?:true|false|null|undefined|none)$/i
+
+/** Whether a key of an object says that its value is a secret: `password`, `githubToken`, `OPENAI_API_KEY`. */
+export function namesSecret(key: string): boolean {
+  return key.length <= 200 && endsWithWord.test(key)
+}
+
+/**
+ * Values whose name gives them away: `password: x`, `API_KEY=x`, `"token": "x"` also inside escaped JSON, and
+ * `--token x`. The name stays. A value ends with its quotes, with the line, or where a bare word ends.
+ */
+export const findNamedValues: Finder = (text, found) => {
+  // Much faster than a pattern that ignores case, and most texts end here.
+  const lowered = text.toLowerCase()
+  if (!hints.some((hint) => lowered.includes(hint))) return
+  let covered = 0
+  for (const match of text.matchAll(named)) {
+    const [whole, separator = ''] = match
+    const start = match.index + whole.length
+    // Names inside a value that goes as a whole need no look of their own; without this `token=token=…` is quadratic.
+    if (start < covered) continue
+    if (/^[ \t]+$/.test(separator) && !isFlag(text, match.index)) continue
+    const value = valueAt(text, start)
+    if (value === null) continue
+    found(value.start, value.end)
+    covered = value.end
+  }
+}
+
+/** `--token x` and `-Password x`, but not `the token x`. */
+function isFlag(text: string, wordStart: number): boolean {
+  const before = text.slice(Math.max(0, wordStart - 40), wordStart)
+  return /(?:^|[\s"'`])--?[A-Za-z0-9_-]*$/.test(before)
+}
+
+function valueAt(text: string, at: number): { start: number; end: number } | null {
+  let start = at
+  while (text[start] === '\\') start += 1
+  const quote = text[start]
+  const escapes = start - at
+  const quoted = quote === '"' || quote === "'" || quote === '`'
+  if (quoted) start += 1
+  else start = at
+  const end = quoted ? quotedEnd(text, start, quote, escapes) : bareEnd(text, start)
+  return end === start || noSecret.test(text.slice(start, Math.min(end, start + 12))) ? null : { start, end }
+}
+
+/** The closing quote carries as many backslashes as the opening one; a quote with more is part of the value. */
+function quotedEnd(text: string, start: number, quote: string, escapes: number): number {
+  let backslashes = 0
+  for (let at = start; at < text.length; at += 1) {
+    const char = text[at]
+    if (char === '\n' || char === '\r') return at
+    if (char === quote && (escapes === 0 ? backslashes % 2 === 0 : backslashes <= escapes))
+      return at - Math.min(backslashes, escapes)
+    backslashes = char === '\\' ? backslashes + 1 : 0
+  }
+  return text.length
+}
+
+function bareEnd(text: string, start: number): number {
+  unquotedEnd.lastIndex = start
+  return unquotedEnd.exec(text)?.index ?? text.length
+}

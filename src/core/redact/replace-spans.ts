@@ -1,0 +1,44 @@
+import type { Finder } from './finder.ts'
+
+export const marker = '[REDACTED]'
+
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where the text must be replaced: in order, overlapping and touching spans joined. */
+export function findSpans(text: string, finders: readonly Finder[]): Span[] {
+  const spans: Span[] = []
+  for (const find of finders) find(text, (start, end) => spans.push({ start, end }))
+  return spans.length > 1 ? joined(spans) : spans
+}
+
+/** Each span becomes one marker; markers that are already there take part, so that none is cut or doubled. */
+export function replaceSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text
+  let result = ''
+  let done = 0
+  for (const { start, end } of joined([...spans, ...markersIn(text)])) {
+    result += text.slice(done, start) + marker
+    done = end
+  }
+  return result + text.slice(done)
+}
+
+function joined(spans: readonly Span[]): Span[] {
+  const result: Span[] = []
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1)
+    if (last === undefined || span.start > last.end) result.push(span)
+    else if (span.end > last.end) result[result.length - 1] = { start: last.start, end: span.end }
+  }
+  return result
+}
+
+function markersIn(text: string): Span[] {
+  const spans: Span[] = []
+  for (let at = text.indexOf(marker); at !== -1; at = text.indexOf(marker, at + marker.length))
+    spans.push({ start: at, end: at + marker.length })
+  return spans
+}

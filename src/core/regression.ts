@@ -1,0 +1,97 @@
+import type { CaseFacts, GateFacts } from './case-facts.ts'
+import type { Regression } from './summary.ts'
+
+export interface RegressionLimits {
+  /** Relative drop of the mean score above which there is a warning. Default .15. */
+  readonly scoreDrop?: number
+  /** Relative rise of the mean cost above which there is a warning. Default .5. */
+  readonly costRise?: number
+}
+
+/**
+ * What became worse between two runs, case by case for the same agent and model. Cases that only one side has are
+ * passed over, as are scores and costs that one side does not know.
+ *
+ * A gate that passed in most trials before and fails in most now is an alert. One that always passed before and now
+ * fails sometimes is a warning: with few trials that may be luck.
+ */
+export function findRegressions(
+  baseline: readonly CaseFacts[],
+  current: readonly CaseFacts[],
+  limits: RegressionLimits = {},
+): Regression[] {
+  const before = new Map(baseline.map((facts) => [keyOf(facts), facts]))
+  return current.flatMap((now) => {
+    const then = before.get(keyOf(now))
+    if (then === undefined) return []
+    return [
+      ...gateRegressions(then, now),
+      ...scoreRegression(then, now, limits.scoreDrop ?? 0.15),
+      ...costRegression(then, now, limits.costRise ?? 0.5),
+    ]
+  })
+}
+
+function gateRegressions(then: CaseFacts, now: CaseFacts): Regression[] {
+  return now.gates.flatMap((gate) => {
+    const earlier = then.gates.find(({ index, type }) => index === gate.index && type === gate.type)
+    const severity = earlier === undefined ? null : gateSeverity(share(earlier), share(gate))
+    if (earlier === undefined || severity === null) return []
+    const name = `gate ${gate.index + 1} (${gate.type})`
+    return [
+      regression(now, 'gate', severity, `${name} passed ${times(earlier)} before and ${times(gate)} now`),
+    ]
+  })
+}
+
+function gateSeverity(then: number, now: number): Regression['severity'] | null {
+  if (then > 0.5 && now < 0.5) return 'alert'
+  return then === 1 && now < 1 ? 'warning' : null
+}
+
+function scoreRegression(then: CaseFacts, now: CaseFacts, limit: number): Regression[] {
+  const drop = -(relativeChange(then.meanScore, now.meanScore) ?? 0)
+  if (drop <= limit + tolerance) return []
+  const message = `mean score fell by ${percent(drop)} from ${(then.meanScore ?? 0).toFixed(3)} to ${(now.meanScore ?? 0).toFixed(3)}`
+  return [regression(now, 'score', 'warning', message)]
+}
+
+function costRegression(then: CaseFacts, now: CaseFacts, limit: number): Regression[] {
+  const rise = relativeChange(then.meanCostUsd, now.meanCostUsd) ?? 0
+  if (rise <= limit + tolerance) return []
+  const message = `mean cost rose by ${percent(rise)} from $${(then.meanCostUsd ?? 0).toFixed(4)} to $${(now.meanCostUsd ?? 0).toFixed(4)}`
+  return [regression(now, 'cost', 'warning', message)]
+}
+
+/** A drop from 1 to .85 is 15 %, which binary fractions would call a little more. */
+const tolerance = 1e-9
+
+/** null when either side is unknown or there is nothing to compare with. */
+function relativeChange(then: number | null, now: number | null): number | null {
+  return then === null || now === null || then <= 0 ? null : (now - then) / then
+}
+
+function regression(
+  { case: name, agent, model }: CaseFacts,
+  kind: Regression['kind'],
+  severity: Regression['severity'],
+  message: string,
+): Regression {
+  return { case: name, agent, model, kind, severity, message }
+}
+
+function keyOf({ case: name, agent, model }: CaseFacts): string {
+  return JSON.stringify([name, agent, model])
+}
+
+function share({ passes, trials }: GateFacts): number {
+  return trials === 0 ? 0 : passes / trials
+}
+
+function times({ passes, trials }: GateFacts): string {
+  return `${passes} of ${trials} times`
+}
+
+function percent(value: number): string {
+  return `${Math.round(value * 100)} %`
+}

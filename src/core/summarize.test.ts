@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createSummary } from './summarize.ts'
+import type { RunSummary } from './summary.ts'
+import type { InteractionMetrics, TrialRecord } from './trial.ts'
+import { type Verdict, verdicts } from './verdict.ts'
+
+const metrics: InteractionMetrics = {
+  total_commands: 4,
+  unique_commands: 4,
+  error_count: 1,
+  error_rate: 0.25,
+  retry_count: 0,
+  retry_rate: 0,
+  help_invocations: 1,
+  first_try_success_rate: 0.75,
+  iteration_ratio: 1,
+  completed: true,
+  source: 'events',
+  subcommands: {},
+}
+
+const trial = (change: Partial<TrialRecord> = {}): TrialRecord => ({
+  id: 't',
+  case: 'capture',
+  file: 'capture.yaml',
+  agent: 'mine',
+  model: 'default',
+  attempt: 1,
+  verdict: 'pass',
+  reason: '',
+  gates: [],
+  metrics,
+  judge: null,
+  evaluators: [],
+  score: 0.8,
+  tier: 'Good',
+  costUsd: 0.01,
+  tokens: null,
+  durationMs: 100,
+  ending: 'exited',
+  agentExitCode: 0,
+  dir: '/runs/t',
+  tags: [],
+  infraRetries: 0,
+  cachedFrom: null,
+  cacheKey: null,
+  startedAt: '2026-01-01T00:00:00Z',
+  warnings: [],
+  ...change,
+})
+
+const summarize = (records: Iterable<TrialRecord>, notRun = 0): RunSummary => {
+  const fold = createSummary()
+  for (const record of records) fold.add(record)
+  return fold.finish({ durationMs: 1, notRun })
+}
+
+const trials = (...list: Verdict[]): TrialRecord[] => list.map((verdict) => trial({ verdict }))
+
+test('infra and invalid are counted and left out of every rate', () => {
+  const summary = summarize(trials('pass', 'pass', 'fail', 'infra', 'invalid'))
+  expect(summary.counts).toEqual({ pass: 2, fail: 1, infra: 1, invalid: 1 })
+  expect(summary.infraRate).toBe(0.2)
+  expect(summary.passRate).toMatchObject({ value: 2 / 3, n: 3 })
+  expect(summary.cases[0]?.passRate).toMatchObject({ value: 2 / 3, n: 3 })
+})
+
+test('a case carries its interval, both families of estimates, and whether it is flaky', () => {
+  const [summary] = summarize(trials(...Array<Verdict>(9).fill('pass'), 'fail')).cases
+  expect(summary?.passHatK[2]).toBeCloseTo(0.7, 12)
+  expect(summary?.passAtK.slice(0, 2)).toEqual([0.9, 1])
+  expect(summary?.passHatK).toHaveLength(10)
+  expect(summary?.flaky).toBe(true)
+  expect(Math.round((summary?.passRate.low ?? 0) * 100)).toBe(60)
+})
+
+test('estimates stop at the number of trials and at ten', () => {
+  expect(summarize(trials('pass', 'fail')).cases[0]?.passAtK).toHaveLength(2)
+  expect(summarize(trials(...Array<Verdict>(40).fill('pass'))).cases[0]?.passHatK).toHaveLength(10)
+  expect(summarize(trials('infra')).cases[0]?.passAtK).toEqual([])
+})
+
+test('the flake rate looks only at cases with two or more counted trials', () => {
+  const named = (name: string, ...list: Verdict[]): TrialRecord[] =>
+    list.map((verdict) => trial({ case: name, verdict }))
+  expect(summarize(named('a', 'pass')).flakeRate).toBeNull()
+  expect(
+    summarize([...named('a', 'pass', 'fail'), ...named('b', 'pass', 'pass'), ...named('c', 'fail')])
+      .flakeRate,
+  ).toBe(0.5)
+  expect(summarize(named('a', 'pass', 'infra')).flakeRate).toBeNull()
+})
+
+test('cases weigh the same in the suite, and agents and models the same in a case', () => {
+  const records = [
+    ...Array.from({ length: 8 }, () => trial({ case: 'a' })),
+    trial({ case: 'b', verdict: 'fail' }),
+    trial({ case: 'b', verdict: 'fail', agent: 'other' }),
+  ]
+  const summary = summarize(records)
+  expect(summary.passRate).toMatchObject({ value: 0.5, n: 10 })
+  expect(summary.cases.map((one) => [one.case, one.agent])).toEqual([
+    ['a', 'mine'],
+    ['b', 'mine'],
+    ['b', 'other'],
+  ])
+})
+
+test('money is what was spent now: cached trials cost nothing, unmetered ones are counted', () => {
+  const summary = summarize([
+    trial(),
+    trial({ verdict: 'infra', costUsd: 0.02 }),
+    trial({ costUsd: null }),
+    trial({ cachedFrom: 'run_1', costUsd: 5 }),
+  ])
+  expect(summary).toMatchObject({ costUsd: 0.03, unmeteredTrials: 1, cached: 1 })
+  expect(summary.cases[0]?.meanCostUsd).toBeCloseTo(2.505, 9)
+  expect(summarize([trial({ costUsd: null })])).toMatchObject({ costUsd: null, unmeteredTrials: 1 })
+  expect(summarize([trial({ cachedFrom: 'run_1' })]).costUsd).toBe(0)
+})
+
+test('means leave out what was not measured', () => {
+  const unseen = { ...metrics, total_commands: 0, first_try_success_rate: 0, source: 'none' } as const
+  const [summary] = summarize([
+    trial(),
+    trial({ score: null, metrics: unseen }),
+    trial({ verdict: 'infra', score: 0, durationMs: 9e9 }),
+  ]).cases
+  expect(summary).toMatchObject({ meanScore: 0.8, meanDurationMs: 100 })
+  expect(summary?.metrics).toEqual({
+    commands: 4,
+    errorRate: 0.25,
+    firstTrySuccessRate: 0.75,
+    helpInvocations: 1,
+  })
+})
+
+test('retries of infra and trials not run are told', () => {
+  const summary = summarize([trial({ infraRetries: 2 }), trial({ infraRetries: 1 })], 7)
+  expect(summary).toMatchObject({ infraRetries: 3, notRun: 7, verdict: 'partial' })
+})
+
+test('an empty run says that nothing is known', () => {
+  expect(summarize([])).toMatchObject({
+    verdict: 'inconclusive',
+    trials: 0,
+    infraRate: 0,
+    costUsd: null,
+    cases: [],
+  })
+})
+
+test('names that only look alike when joined stay apart', () => {
+  const summary = summarize([trial({ case: 'a","b', agent: 'c' }), trial({ case: 'a', agent: 'b","c' })])
+  expect(summary.cases).toHaveLength(2)
+})
+
+test('the order in which trials end changes nothing, and the counts always add up', () => {
+  const record = fc.record({
+    case: fc.constantFrom('a', 'b', 'c'),
+    agent: fc.constantFrom('x', 'y'),
+    verdict: fc.constantFrom(...verdicts),
+    costUsd: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+    durationMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
+  })
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 40 }), fc.infiniteStream(fc.nat()), (changes, order) => {
+      const records = changes.map((change) => trial(change))
+      const keyed = records.map((one) => ({ one, key: order.next().value ?? 0 }))
+      const shuffled = keyed.sort((a, b) => a.key - b.key).map(({ one }) => one)
+      const summary = summarize(records)
+      expect(summarize(shuffled)).toEqual(summary)
+      const { pass, fail, infra, invalid } = summary.counts
+      expect(pass + fail + infra + invalid).toBe(records.length)
+      expect(summary.passRate.n).toBe(pass + fail)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('five thousand trials are summarized at once, as one case or as many', () => {
+  const started = performance.now()
+  const many = Array.from({ length: 5_000 }, (_, index) =>
+    trial({ verdict: index % 3 === 0 ? 'fail' : 'pass' }),
+  )
+  expect(summarize(many).cases).toHaveLength(1)
+  expect(summarize(many.map((one, index) => ({ ...one, case: `case ${index}` }))).cases).toHaveLength(5_000)
+  expect(performance.now() - started).toBeLessThan(5_000)
+})
+
+test('a summary can be taken while trials still come in', () => {
+  const fold = createSummary()
+  fold.add(trial())
+  expect(fold.finish({ durationMs: 1 }).trials).toBe(1)
+  fold.add(trial({ verdict: 'fail' }))
+  expect(fold.finish({ durationMs: 2 })).toMatchObject({ trials: 2, verdict: 'fail' })
+})

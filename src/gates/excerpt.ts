@@ -1,0 +1,24 @@
+const maxTailChars = 2_000
+const maxValueChars = 500
+
+/** The end of an output, bounded. It begins at a line's start where it can, so that no word, and no secret, is shown in half. */
+export function tail(text: string, maxChars = maxTailChars): string {
+  if (text.length <= maxChars) return text
+  const end = text.slice(-maxChars)
+  const lineEnd = end.indexOf('\n')
+  const kept = lineEnd === -1 || lineEnd === end.length - 1 ? end : end.slice(lineEnd + 1)
+  return `[... ${text.length - kept.length} characters before ...]\n${kept.toWellFormed()}`
+}
+
+/** Anything as one bounded piece of text: strings as they are, other values as JSON. */
+export function shorten(value: unknown, maxChars = maxValueChars): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  if (text.length <= maxChars) return text
+  return `${text.slice(0, maxChars).toWellFormed()}[... ${text.length - maxChars} characters more ...]`
+}
+
+/** The first of a list, and how many there are beyond them. */
+export function shortList(items: readonly string[], maxItems: number): string[] {
+  if (items.length <= maxItems) return [...items]
+  return [...items.slice(0, maxItems), `and ${items.length - maxItems} more`]
+}

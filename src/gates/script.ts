@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { Gate } from './contract.ts'
+import { shorten } from './excerpt.ts'
+import { command, timeoutSecs } from './fields.ts'
+import { exitText, runCommand } from './run-command.ts'
+import { readScriptVerdict } from './script-verdict.ts'
+
+const schema = z
+  .strictObject({
+    type: z.literal('script').describe('A script decides.'),
+    command,
+    description: z
+      .string()
+      .regex(/\S/, 'the description is empty')
+      .describe('What the script proves; the message when the script gives none.'),
+    timeout_secs: timeoutSecs,
+  })
+  .describe(
+    'Passes when the script exits with 0. When it prints a JSON object with a boolean `passed` (as its whole output or as its last line), that decides instead; `message` and `detail` are kept.',
+  )
+
+export const script = {
+  type: 'script',
+  schema,
+  async check(spec, context) {
+    const run = await runCommand(spec, context)
+    if (run.kind === 'broken')
+      return { ...run.finding, message: `${spec.description}: ${run.finding.message}` }
+    const verdict = readScriptVerdict(run.stdout)
+    if (verdict === null) {
+      const passed = run.exitCode === 0
+      const message = passed ? spec.description : `${spec.description}: exit code ${exitText(run.exitCode)}`
+      return { passed, message, detail: run.detail }
+    }
+    return {
+      passed: verdict.passed,
+      message: shorten(verdict.message ?? spec.description, 2_000),
+      detail: merged(verdict.detail, run.detail),
+    }
+  },
+} satisfies Gate<z.output<typeof schema>>
+
+const maxDetailChars = 64 * 1024
+
+/** The script's own findings keep their names, except where a name already tells how the script itself ended. */
+function merged(
+  detail: Readonly<Record<string, unknown>>,
+  run: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const size = JSON.stringify(detail).length
+  if (size > maxDetailChars) return { ...run, script_detail_omitted: `${size} characters` }
+  const own = Object.entries(detail).map(
+    ([key, value]) => [Object.hasOwn(run, key) ? `script_${key}` : key, value] as const,
+  )
+  return Object.fromEntries([...own, ...Object.entries(run)])
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openAppendLog } from './append-log.ts'
+
+let root: string
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'gantry-append-'))
+})
+
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+test('appends to what is there, and is with the system at once', () => {
+  const path = join(root, 'log')
+  writeFileSync(path, 'one\n')
+  const log = openAppendLog(path)
+  log.append('two\n')
+  log.append('three\nfour\n')
+  expect(readFileSync(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n')
+  log.close()
+})
+
+test('a torn last line spoils itself, never the next', () => {
+  const path = join(root, 'log')
+  writeFileSync(path, 'one\n{"to')
+  const log = openAppendLog(path)
+  log.append('two\n')
+  log.append('three\n')
+  log.close()
+  expect(readFileSync(path, 'utf8')).toBe('one\n{"to\ntwo\nthree\n')
+})
+
+test('makes no file until something is appended', () => {
+  const log = openAppendLog(join(root, 'missing', 'log'))
+  log.close()
+  expect(() => log.append('x\n')).toThrow(/ENOENT/)
+})
+
+test('a full device is told as NO_SPACE', () => {
+  const log = openAppendLog('/dev/full')
+  expect(() => log.append('x\n')).toThrow(expect.objectContaining({ code: 'NO_SPACE' }))
+  log.close()
+})

@@ -1,0 +1,60 @@
+import { isAscii } from 'node:buffer'
+import { createHash, hash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs'
+import type { Path } from './list-directory.ts'
+
+export type BlobAlgorithm = 'sha1' | 'sha256'
+
+const headerRoom = 64
+const chunkBytes = 256 * 1024
+const room = Buffer.allocUnsafeSlow(headerRoom + chunkBytes)
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+/** The id git gives to this content: a hash over its length and its bytes. */
+export function blobId(content: Uint8Array, algorithm: BlobAlgorithm = 'sha1'): string {
+  return createHash(algorithm).update(`blob ${content.length}\0`).update(content).digest('hex')
+}
+
+export interface FileBlob {
+  readonly id: string
+  /** Git may store another form of it: line ends, a keyword or an encoding. false when no attribute could bring that about. */
+  readonly mayBeNormalised: boolean
+}
+
+/** The id of a regular file's bytes as they are on the disk: no filter, no change of line ends. */
+export function fileBlobId(path: Path, algorithm: BlobAlgorithm = 'sha1'): string {
+  return fileBlob(path, algorithm).id
+}
+
+export function fileBlob(path: Path, algorithm: BlobAlgorithm = 'sha1'): FileBlob {
+  const fd = openSync(path, flags)
+  try {
+    const count = readSync(fd, room, headerRoom, chunkBytes, null)
+    if (count === chunkBytes) return { id: largeBlobId(fd, algorithm), mayBeNormalised: true }
+    // Header and content side by side: one call of the one-shot hash, which is much cheaper than an object per file.
+    const header = `blob ${count}\0`
+    room.write(header, headerRoom - header.length, 'latin1')
+    const content = room.subarray(headerRoom, headerRoom + count)
+    const id = hash(algorithm, room.subarray(headerRoom - header.length, headerRoom + count), 'hex')
+    return { id, mayBeNormalised: !isAscii(content) || content.includes('\r') || content.includes('$Id') }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The id of a link's target. */
+export function linkBlobId(path: Path, algorithm: BlobAlgorithm = 'sha1'): string {
+  return blobId(readlinkSync(path, { encoding: 'buffer' }), algorithm)
+}
+
+function largeBlobId(fd: number, algorithm: BlobAlgorithm): string {
+  const { size } = fstatSync(fd)
+  const whole = createHash(algorithm).update(`blob ${size}\0`)
+  for (let at = 0; at < size; ) {
+    const count = readSync(fd, room, 0, Math.min(chunkBytes, size - at), at)
+    if (count === 0) break
+    whole.update(room.subarray(0, count))
+    at += count
+  }
+  return whole.digest('hex')
+}

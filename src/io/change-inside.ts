@@ -1,0 +1,69 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { errnoOf } from './fs-error.ts'
+import { resolveInside } from './resolve-inside.ts'
+
+/** Why a change was not made: a fault of whoever asked for it, told as a sentence. */
+export type Change = { readonly kind: 'done' } | { readonly kind: 'refused'; readonly reason: string }
+
+/**
+ * Writes a file below `root` in place, so that its mode stays; makes missing directories. Never through a link that leads
+ * out, never into anything that is not a plain file.
+ */
+export function writeTextInside(root: string, relative: string, text: string): Change {
+  const where = resolveInside(root, relative)
+  if (where.kind === 'outside') return { kind: 'refused', reason: `${relative}: ${where.reason}` }
+  return attempt(relative, () => {
+    const fd = openForWriting(where.path)
+    try {
+      const stats = fstatSync(fd)
+      if (!stats.isFile()) throw new Error('it is not a plain file')
+      if (stats.size > 0) ftruncateSync(fd)
+      writeFileSync(fd, text)
+    } finally {
+      closeSync(fd)
+    }
+  })
+}
+
+/** Deletes a file or a link below `root`; a directory is refused. */
+export function deleteFileInside(root: string, relative: string): Change {
+  const where = resolveInside(root, relative)
+  if (where.kind === 'outside') return { kind: 'refused', reason: `${relative}: ${where.reason}` }
+  if (where.kind === 'missing') return { kind: 'refused', reason: `${relative} does not exist` }
+  return attempt(relative, () => unlinkSync(where.path))
+}
+
+/** Directories are nearly always there: they are made only when the first try says otherwise. */
+function openForWriting(path: string): number {
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  const open = (): number => openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666)
+  try {
+    return open()
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause
+    mkdirSync(dirname(path), { recursive: true })
+    return open()
+  }
+}
+
+function attempt(relative: string, change: () => void): Change {
+  try {
+    change()
+    return { kind: 'done' }
+  } catch (cause) {
+    return {
+      kind: 'refused',
+      reason: `${relative}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { glob } from 'tinyglobby'
+
+/** Absolute paths of the files that match, sorted, so that a plan is the same on every machine. */
+export async function findFiles(patterns: readonly string[], cwd: string): Promise<string[]> {
+  const found = await glob([...patterns], {
+    cwd,
+    absolute: true,
+    onlyFiles: true,
+    ignore: ['**/node_modules/**', '**/.git/**'],
+    expandDirectories: false,
+  })
+  return found.sort()
+}

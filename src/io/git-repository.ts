@@ -1,0 +1,129 @@
+import { statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { exec } from './exec.ts'
+
+/** A repository that is only looked at: nothing in it is written, and nothing its configuration names is run. */
+export interface GitRepository {
+  /** Top of the working tree. */
+  readonly root: string
+  readonly objectFormat: 'sha1' | 'sha256'
+  /** Paths with a `filter` attribute may be stored differently from what lies on the disk. */
+  readonly hasFilters: boolean
+  run(args: readonly string[], options?: GitRunOptions): Promise<GitAnswer>
+}
+
+export interface GitRunOptions {
+  readonly cwd?: string
+  readonly stdin?: Uint8Array
+}
+
+export interface GitAnswer {
+  /** null when git could not be started or was killed. */
+  readonly exitCode: number | null
+  readonly stdout: Buffer
+}
+
+const windows = process.platform === 'win32'
+
+/** A setting that would run a program, write something, or make git overlook a change is overruled. */
+const overrules: readonly string[] = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  'core.untrackedCache=false',
+  'core.trustctime=true',
+  'core.checkStat=default',
+  'core.ignoreStat=false',
+  'protocol.allow=never',
+  'safe.directory=*',
+  ...(windows ? [] : ['core.fileMode=true', 'core.symlinks=true']),
+].flatMap((setting) => ['-c', setting])
+
+/** Where the user keeps the settings that apply to all repositories; every other GIT_ variable is about one repository. */
+const keptVariables = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM', 'GIT_EXEC_PATH']
+
+/** The repository whose working tree holds `dir`; null when there is none, or no git that can read it. */
+export async function openRepository(dir: string): Promise<GitRepository | null> {
+  const root = findRoot(resolve(dir))
+  if (root === null) return null
+  const plain = environment(root)
+  const listed = await runGit(root, plain, ['config', '--list', '-z'])
+  if (listed.exitCode !== 0) return null
+  const settings = listed.stdout
+    .toString('utf8')
+    .split('\0')
+    .map((setting) => setting.split('\n', 2))
+  const drivers = filterDrivers(settings.map(([key]) => key ?? ''))
+  const env = { ...plain, ...withoutFilters(drivers) }
+  const format = settings.findLast(([key]) => key === 'extensions.objectformat')
+  return {
+    root,
+    objectFormat: format?.[1] === 'sha256' ? 'sha256' : 'sha1',
+    hasFilters: drivers.length > 0,
+    run: (args, options) => runGit(root, env, args, options),
+  }
+}
+
+/** Git's own search would believe variables and `core.worktree`, which whoever works in the tree can set. */
+function findRoot(start: string): string | null {
+  for (let dir = start; ; dir = dirname(dir)) {
+    const candidate = join(dir, '.git')
+    const stats = statSync(candidate, { throwIfNoEntry: false })
+    if (stats?.isFile()) return dir
+    if (stats?.isDirectory() && statSync(join(candidate, 'HEAD'), { throwIfNoEntry: false })) return dir
+    if (dir === dirname(dir)) return null
+  }
+}
+
+function environment(root: string): Record<string, string> {
+  const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries(process.env))
+    if (value !== undefined && (!name.startsWith('GIT_') || keptVariables.includes(name))) env[name] = value
+  return {
+    ...env,
+    LC_ALL: 'C',
+    GIT_DIR: join(root, '.git'),
+    GIT_WORK_TREE: root,
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+  }
+}
+
+function filterDrivers(keys: readonly string[]): string[] {
+  const names = keys.map((key) => /^filter\.(.+)\.(?:clean|process)$/s.exec(key)?.[1])
+  return [...new Set(names.filter((name) => name !== undefined))]
+}
+
+function withoutFilters(drivers: readonly string[]): Record<string, string> {
+  const pairs = drivers.flatMap((name) => [
+    [`filter.${name}.clean`, ''],
+    [`filter.${name}.process`, ''],
+    [`filter.${name}.required`, 'false'],
+  ])
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(pairs.length) }
+  for (const [index, [key = '', value = '']] of pairs.entries()) {
+    env[`GIT_CONFIG_KEY_${index}`] = key
+    env[`GIT_CONFIG_VALUE_${index}`] = value
+  }
+  return env
+}
+
+async function runGit(
+  root: string,
+  env: Record<string, string>,
+  args: readonly string[],
+  { cwd = root, stdin }: GitRunOptions = {},
+): Promise<GitAnswer> {
+  const chunks: Uint8Array[] = []
+  const { exitCode } = await exec({
+    argv: ['git', ...overrules, ...args],
+    cwd,
+    env,
+    // File names are bytes; the captured text would have made them UTF-8.
+    maxOutputBytes: 4096,
+    onStdout: (chunk) => void chunks.push(chunk),
+    ...(stdin === undefined ? {} : { stdin }),
+  })
+  return { exitCode, stdout: Buffer.concat(chunks) }
+}

@@ -1,0 +1,68 @@
+import type { GitRepository } from './git-repository.ts'
+import { readListing, type TreeListing } from './tree-listing.ts'
+
+/** What git knows of a working tree, and where it has to be looked at. Paths are relative to `top`, one character per byte. */
+export interface GitTree {
+  readonly listing: TreeListing
+  /** Paths at which the tree differs from the listing, or may; with the id the index has there, when it has one. */
+  readonly doubts: ReadonlyMap<string, string | null>
+  /** Submodules with the commit that is recorded for them, and other repositories inside. */
+  readonly repositories: ReadonlyMap<string, string | null>
+}
+
+/** null when git cannot tell. */
+export async function readGitTree(repository: GitRepository, top: string): Promise<GitTree | null> {
+  const lists = ['ls-files', '--cached', '--others', '--exclude-standard', '--stage', '-v', '-z']
+  // Unlike `git status` this compares nothing with the last commit and, but for files as young as the index, no contents.
+  const differences = ['diff-files', '--raw', '-z', '--no-renames', '--ignore-submodules=all', '--relative']
+  const [listed, changed, filtered] = await Promise.all([
+    repository.run(lists, { cwd: top }),
+    repository.run(differences, { cwd: top }),
+    filteredPaths(repository, top),
+  ])
+  if (listed.exitCode !== 0 || changed.exitCode !== 0 || filtered === null) return null
+  const indexStart = endOfOthers(listed.stdout)
+  const listing = readListing(listed.stdout.subarray(indexStart))
+  const others = names(listed.stdout.subarray(0, indexStart)).map((line) => line.slice(2))
+  // Only the directory of another repository is named without what is in it.
+  const inside = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1))
+  const untracked = others.filter((path) => !path.endsWith('/'))
+  const repositories = new Map<string, string | null>([...unrecorded(inside), ...listing.gitlinks])
+  const doubts = new Map<string, string | null>([
+    ...unrecorded([...repositories.keys(), ...untracked, ...filtered]),
+    ...listing.doubtful,
+    ...changedPaths(changed.stdout),
+  ])
+  return { listing, doubts, repositories }
+}
+
+function unrecorded(paths: readonly string[]): (readonly [string, null])[] {
+  return paths.map((path) => [path, null])
+}
+
+/** Files whose stored form an external program makes. */
+async function filteredPaths(repository: GitRepository, top: string): Promise<readonly string[] | null> {
+  if (!repository.hasFilters) return []
+  const found = await repository.run(['ls-files', '-z', '--', ':(exclude,attr:!filter)'], { cwd: top })
+  return found.exitCode === 0 ? names(found.stdout) : null
+}
+
+/** Untracked paths, marked by a question mark, come before the index. */
+function endOfOthers(bytes: Buffer): number {
+  let at = 0
+  while (bytes[at] === 0x3f) at = bytes.indexOf(0, at) + 1
+  return at
+}
+
+/** `:mode mode id id letter`, NUL, path, NUL. */
+function changedPaths(bytes: Buffer): [string, string][] {
+  const fields = names(bytes)
+  const found: [string, string][] = []
+  for (let index = 0; index + 1 < fields.length; index += 2)
+    found.push([fields[index + 1] ?? '', fields[index]?.split(' ')[2] ?? ''])
+  return found
+}
+
+function names(bytes: Buffer): string[] {
+  return bytes.toString('latin1').split('\0').slice(0, -1)
+}

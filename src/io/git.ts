@@ -1,0 +1,35 @@
+import { openRepository } from './git-repository.ts'
+
+/** What a manifest tells of the repository a run was started in. */
+export interface GitInfo {
+  /** Top of the working tree. */
+  readonly root: string
+  /** null before the first commit. */
+  readonly commit: string | null
+  /** Anything changed, staged or untracked; a submodule counts by the commit it is at. */
+  readonly dirty: boolean
+}
+
+/** null when `dir` is in no repository, or when there is no git that can read it. Writes nothing and runs no hook or filter. */
+export async function gitInfo(dir: string): Promise<GitInfo | null> {
+  const repository = await openRepository(dir)
+  if (repository === null) return null
+  const flags = [
+    '--branch',
+    '--no-ahead-behind',
+    '--no-renames',
+    '--untracked-files=normal',
+    '--ignore-submodules=dirty',
+  ]
+  const { exitCode, stdout } = await repository.run(['status', '--porcelain=v2', '-z', ...flags])
+  if (exitCode !== 0) return null
+  const lines = stdout.toString('latin1').split('\0').slice(0, -1)
+  const commit = lines
+    .map((line) => /^# branch\.oid ([0-9a-f]+)$/.exec(line)?.[1])
+    .find((id) => id !== undefined)
+  return {
+    root: repository.root,
+    commit: commit ?? null,
+    dirty: lines.some((line) => !line.startsWith('# ')),
+  }
+}

@@ -1,0 +1,148 @@
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { errnoOf, translateFsError } from './fs-error.ts'
+import { randomSuffix } from './ids.ts'
+import { readProcess } from './process-table.ts'
+
+/** Held until released or until its process dies, whichever comes first. */
+export interface Lock {
+  readonly path: string
+  /** Safe to call twice. */
+  release(): void
+}
+
+export interface LockHolder {
+  readonly pid: number
+  readonly label: string
+  readonly host: string
+  /** ISO 8601. */
+  readonly since: string
+}
+
+/**
+ * null when a living process holds it, this one included. A lock whose holder died, also by kill -9, is taken over; of many
+ * that try at once exactly one succeeds. A holder on another host is taken for alive: nothing here can tell.
+ */
+export function acquireLock(path: string, options: { readonly label: string }): Lock | null {
+  const record: LockRecord = {
+    pid: process.pid,
+    startTicks: readProcess(process.pid)?.startTicks ?? null,
+    host: hostname(),
+    label: options.label,
+    since: new Date().toISOString(),
+    token: randomSuffix(16),
+  }
+  // Written aside and linked into place, so that nobody ever sees a lock without its holder.
+  const draft = `${path}.${record.token}.tmp`
+  try {
+    writeFileSync(draft, JSON.stringify(record), { flag: 'wx' })
+    return take(path, draft, options.label) ? { path, release: () => release(path, record.token) } : null
+  } catch (cause) {
+    throw translateFsError(cause, `lock ${path}`)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** Who holds it, or null when it is free for the taking. */
+export function lockHolder(path: string): LockHolder | null {
+  const record = readRecord(path)
+  if (record === null || !isAlive(record)) return null
+  const { pid, label, host, since } = record
+  return { pid, label, host, since }
+}
+
+interface LockRecord extends LockHolder {
+  /** null where the system does not tell when a process was started. */
+  readonly startTicks: number | null
+  /** Names this one holding of the lock. */
+  readonly token: string
+}
+
+const takeTriesMax = 10
+
+function take(path: string, draft: string, label: string): boolean {
+  for (let tries = 0; tries < takeTriesMax; tries++) {
+    if (link(draft, path)) return true
+    const dead = readRecord(path)
+    if (dead === null) continue
+    if (isAlive(dead)) return false
+    // Whoever holds the right to succeed this very holding, and finds it still in place, is alone in replacing it.
+    const succession = acquireLock(`${path}.${dead.token}.next`, { label })
+    if (succession === null) return false
+    try {
+      if (readRecord(path)?.token !== dead.token) continue
+      renameSync(draft, path)
+      return true
+    } finally {
+      succession.release()
+    }
+  }
+  return false
+}
+
+function release(path: string, token: string): void {
+  if (readRecord(path)?.token === token) rmSync(path, { force: true })
+}
+
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (cause) {
+    if (errnoOf(cause) === 'EEXIST') return false
+    throw cause
+  }
+}
+
+/** null when there is no lock. A damaged one has no holder, but still a token of its own. */
+function readRecord(path: string): LockRecord | null {
+  try {
+    const text = readFileSync(path, 'utf8')
+    return parseRecord(text) ?? damagedRecord(path)
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return null
+    throw cause
+  }
+}
+
+function parseRecord(text: string): LockRecord | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  return isRecord(value) ? value : null
+}
+
+function isRecord(value: unknown): value is LockRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { pid, startTicks, host, label, since, token } = value as Partial<Record<keyof LockRecord, unknown>>
+  const areTexts = [host, label, since, token].every((text) => typeof text === 'string')
+  const hasStart = startTicks === null || typeof startTicks === 'number'
+  return areTexts && hasStart && Number.isInteger(pid) && /^[a-z0-9]+$/.test(String(token))
+}
+
+function damagedRecord(path: string): LockRecord {
+  const { ino, mtimeMs } = statSync(path)
+  const token = `damaged${ino}x${Math.trunc(mtimeMs)}`
+  return { pid: 0, startTicks: null, host: hostname(), label: '', since: '', token }
+}
+
+function isAlive({ pid, startTicks, host }: LockRecord): boolean {
+  if (host !== hostname()) return true
+  if (pid <= 0) return false
+  if (readProcess(process.pid) === null) return answersSignals(pid)
+  const holder = readProcess(pid)
+  return holder?.runsProgram === true && (startTicks === null || startTicks === holder.startTicks)
+}
+
+function answersSignals(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return errnoOf(cause) === 'EPERM'
+  }
+}

@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { errnoOf } from './fs-error.ts'
+import {
+  environmentOf,
+  hasProcess,
+  lastPid,
+  listPids,
+  ownStartTicks,
+  type ProcessEntry,
+  pidLimit,
+  readProcess,
+} from './process-table.ts'
+
+/** A process that leads a session of its own, and everything that came from it. */
+export interface ProcessTree {
+  /** The root's pid, which is also the id of its group and session. */
+  readonly rootPid: number
+  /** Unique text in the root's environment. What the root starts inherits it, even across `setsid` and a dead parent. */
+  readonly marker: string
+  /** No member was started before. */
+  readonly earliestTicks: number
+  /** Members seen before, by pid: one that cleared its environment and lost its parent is known only from earlier. */
+  readonly known: Map<number, number>
+  /** Set once the root's session was seen empty: from then on its number may belong to strangers. */
+  sessionIsGone: boolean
+}
+
+/** To be made right after the root was started. */
+export function processTree(rootPid: number, marker: string): ProcessTree {
+  liveRoots.add(rootPid)
+  const earliestTicks = ownStartTicks() === 0 ? 0 : ownStartTicks() + process.uptime() * 100 - slackTicks
+  return { rootPid, marker, earliestTicks, known: new Map(), sessionIsGone: false }
+}
+
+/** To be told when the root's exit was collected, so that its pid may be somebody else's. */
+export function rootIsGone({ rootPid }: ProcessTree): void {
+  liveRoots.delete(rootPid)
+}
+
+/**
+ * Ends every member: SIGTERM and up to `graceMs` to go, then SIGKILL until none is left. Answers with the pids that could not be
+ * ended (another user's, or stuck in the kernel), normally none.
+ *
+ * Beyond reach is a process that cleared its environment, made a session of its own and lost its parent before we looked.
+ */
+export async function endTree(tree: ProcessTree, graceMs: number): Promise<readonly number[]> {
+  if (graceMs > 0 && (await endsSoftly(tree, graceMs))) return []
+  const start = performance.now()
+  const isOver = overWatch()
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
+    const seen = killAll(tree)
+    if (isOver(seen)) return []
+    if (performance.now() - start > hardWaitMs) return seen.members.map(({ pid }) => pid)
+    await sleep(waitMs)
+  }
+}
+
+/** Whether anything may have outlived the root. Cheap when, as nearly always, nothing did. `ageMs`: how long the root ran. */
+export function hasLeftovers(tree: ProcessTree, ageMs: number): boolean {
+  let from = tree.rootPid
+  for (let round = 0; round < probeRoundsMax; round++) {
+    const last = lastPid()
+    if (last === from) return false
+    // No machine starts a hundred processes in a millisecond, so a young root's descendants lie between its pid and the last one.
+    if (last === null || ageMs * 100 > pidLimit()) break
+    if (pidsBetween(from, last).some((pid) => !liveRoots.has(pid) && mayBelong(pid, tree))) return true
+    from = last
+  }
+  return !overWatch()(survey(tree))
+}
+
+/** What one look at the process table showed. */
+interface Survey {
+  /** Everything alive that belongs to the tree. */
+  readonly members: readonly ProcessEntry[]
+  /** A process was gone as it was looked at: it may have left a child that was not listed yet. */
+  readonly hasVanished: boolean
+  /** A process showed no environment: it cleared it, or is in the middle of an exec. */
+  readonly hasHidden: boolean
+}
+
+/** Roots that run now: never the leftovers of one another. */
+const liveRoots = new Set<number>()
+/** Our own start is known to the tick, the time since only roughly. */
+const slackTicks = 20
+const hardPassesMax = 50
+const hardWaitMs = 5000
+const vanishedDoubtMs = 20
+const hiddenDoubtMs = 200
+const probeRoundsMax = 10
+/** Up to here asking for single pids is cheaper than listing them all. */
+const probesMax = 32
+
+export function survey(tree: ProcessTree): Survey {
+  const pids = listPids()
+  if (pids === null) return surveyGroup(tree)
+  const ownSession = readProcess(process.pid)?.sessionId
+  const found = new Map<number, ProcessEntry>()
+  const sessions = new Set<number>()
+  const strangers = new Set<ProcessEntry>()
+  const hidden = new Set<ProcessEntry>()
+  let hasVanished = false
+  let sessionIsEmpty = true
+  const take = (entry: ProcessEntry): void => {
+    found.set(entry.pid, entry)
+    sessions.add(entry.sessionId)
+    strangers.delete(entry)
+    hidden.delete(entry)
+    tree.known.set(entry.pid, entry.startTicks)
+  }
+  for (const pid of pids) {
+    const entry = readProcess(pid)
+    hasVanished ||= entry === null
+    if (entry?.sessionId === tree.rootPid) sessionIsEmpty = false
+    if (entry === null || !mayBeMember(entry, tree) || entry.sessionId === ownSession) continue
+    strangers.add(entry)
+    if (tree.known.get(pid) === entry.startTicks) {
+      take(entry)
+      continue
+    }
+    const environment = environmentOf(pid)
+    if (environment?.includes(tree.marker)) take(entry)
+    else if (environment === '') hidden.add(entry)
+    else hasVanished ||= environment === null && !hasProcess(pid)
+  }
+  tree.sessionIsGone ||= sessionIsEmpty
+  if (!tree.sessionIsGone) sessions.add(tree.rootPid)
+  // A session only ever holds descendants of the process that made it, so one member makes a whole session ours.
+  for (let before = -1; before !== found.size; ) {
+    before = found.size
+    for (const entry of strangers)
+      if (sessions.has(entry.sessionId) || found.has(entry.parentPid)) take(entry)
+  }
+  return { members: [...found.values()], hasVanished, hasHidden: hidden.size > 0 }
+}
+
+/** Without a process table only the root's own group can be reached. */
+function surveyGroup({ rootPid }: ProcessTree): Survey {
+  const root = {
+    pid: rootPid,
+    parentPid: 0,
+    groupId: rootPid,
+    sessionId: rootPid,
+    startTicks: 0,
+    runsProgram: true,
+  }
+  return { members: signalGroup(rootPid, 0) ? [root] : [], hasVanished: false, hasHidden: false }
+}
+
+/** Tells from one look after another when nobody is left. On a busy machine no look is without doubt, so doubt has its limits. */
+function overWatch(): (seen: Survey) => boolean {
+  let emptySince: number | null = null
+  return ({ members, hasVanished, hasHidden }) => {
+    if (members.length > 0) {
+      emptySince = null
+      return false
+    }
+    emptySince ??= performance.now()
+    const doubtMs = hasHidden ? hiddenDoubtMs : hasVanished ? vanishedDoubtMs : 0
+    return performance.now() - emptySince >= doubtMs
+  }
+}
+
+async function endsSoftly(tree: ProcessTree, graceMs: number): Promise<boolean> {
+  const deadline = performance.now() + graceMs
+  const isOver = overWatch()
+  signalAll(survey(tree), 'SIGTERM')
+  for (let waitMs = 5; ; waitMs = Math.min(waitMs * 2, 50)) {
+    const leftMs = deadline - performance.now()
+    if (leftMs <= 0) return false
+    await sleep(Math.min(waitMs, leftMs))
+    if (isOver(survey(tree))) return true
+  }
+}
+
+/** Kills without a pause as long as new members turn up: what forks for ever must not get time between the passes. */
+function killAll(tree: ProcessTree): Survey {
+  const hit = new Set<number>()
+  for (let pass = 0; ; pass++) {
+    const seen = survey(tree)
+    signalAll(seen, 'SIGKILL')
+    const fresh = seen.members.filter(({ pid }) => !hit.has(pid))
+    if (fresh.length === 0 || pass === hardPassesMax) return seen
+    for (const { pid } of fresh) hit.add(pid)
+  }
+}
+
+/** One signal per group: the system sends it to the whole group at once, so that no fork slips through. */
+function signalAll({ members }: Survey, signal: NodeJS.Signals): void {
+  for (const groupId of new Set(members.map((member) => member.groupId))) signalGroup(groupId, signal)
+}
+
+/** The pids in use that were given out after `first`, up to `last`. They are given out in order and begin anew at the limit. */
+function pidsBetween(first: number, last: number): number[] {
+  const count = last - first
+  if (count > 0 && count <= probesMax)
+    return Array.from({ length: count }, (_, index) => first + 1 + index).filter(hasProcess)
+  return (listPids() ?? []).filter((pid) =>
+    count > 0 ? pid > first && pid <= last : pid > first || pid <= last,
+  )
+}
+
+function mayBelong(pid: number, tree: ProcessTree): boolean {
+  const entry = readProcess(pid)
+  if (entry === null || !mayBeMember(entry, tree)) return false
+  if (entry.sessionId === tree.rootPid) return true
+  const environment = environmentOf(pid)
+  return environment === '' || environment?.includes(tree.marker) === true
+}
+
+function mayBeMember(
+  { pid, runsProgram, startTicks }: ProcessEntry,
+  { earliestTicks }: ProcessTree,
+): boolean {
+  return pid > 1 && pid !== process.pid && runsProgram && startTicks >= earliestTicks
+}
+
+/** False when there is no such group. A group of another user's processes is there, though out of reach. */
+function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
+  if (groupId <= 1) return false
+  try {
+    process.kill(-groupId, signal)
+    return true
+  } catch (cause) {
+    return errnoOf(cause) === 'EPERM'
+  }
+}

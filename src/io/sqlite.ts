@@ -1,0 +1,126 @@
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { type ErrorCode, GantryError } from '../core/error.ts'
+
+export type Row = Record<string, SQLOutputValue>
+
+/** A SQLite database. Whatever it answers for a fault of the disk comes as GantryError; a fault in the SQL is a bug and stays as it is. */
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  /**
+   * All of it or nothing. Waits for its turn at the beginning, so that it never fails in the middle for another writer's sake.
+   * A transaction inside another one is undone alone.
+   */
+  transaction<T>(work: () => T): T
+  close(): void
+}
+
+export interface Statement {
+  run(...parameters: SQLInputValue[]): { readonly changes: number | bigint }
+  get(...parameters: SQLInputValue[]): Row | undefined
+  all(...parameters: SQLInputValue[]): Row[]
+}
+
+const busyTimeoutMs = 10_000
+
+/**
+ * Opens or makes a database that several processes may use at once. Throws GantryError CORRUPT for a file that is
+ * damaged or no database (whoever can rebuild it deletes it), NOT_WRITABLE, NO_SPACE, or LOCKED after ten seconds of waiting.
+ */
+export function openDatabase(path: string): Database {
+  return guarded(path, () => {
+    const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
+    try {
+      // The first thing that really reads the file. NORMAL keeps the file whole after a crash; only a power cut can lose the last commits.
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA schema_version')
+    } catch (cause) {
+      database.close()
+      throw cause
+    }
+    return wrap(database, path)
+  })
+}
+
+function wrap(database: DatabaseSync, path: string): Database {
+  let depth = 0
+  const exec = (sql: string): void => guarded(path, () => database.exec(sql))
+  return {
+    exec,
+    prepare: (sql) =>
+      wrapStatement(
+        guarded(path, () => database.prepare(sql)),
+        path,
+      ),
+    transaction: (work) => {
+      const name = `inner${depth}`
+      exec(depth === 0 ? 'BEGIN IMMEDIATE' : `SAVEPOINT ${name}`)
+      depth += 1
+      try {
+        const result = work()
+        exec(depth === 1 ? 'COMMIT' : `RELEASE ${name}`)
+        return result
+      } catch (error) {
+        // A full disk or a damaged file may have ended the transaction already.
+        if (database.isTransaction) exec(depth === 1 ? 'ROLLBACK' : `ROLLBACK TO ${name}; RELEASE ${name}`)
+        throw error
+      } finally {
+        depth -= 1
+      }
+    },
+    close: () => {
+      if (database.isOpen) guarded(path, () => database.close())
+    },
+  }
+}
+
+function wrapStatement(statement: StatementSync, path: string): Statement {
+  return {
+    run: (...parameters) => guarded(path, () => statement.run(...parameters)),
+    get: (...parameters) => guarded(path, () => statement.get(...parameters)),
+    all: (...parameters) => guarded(path, () => statement.all(...parameters)),
+  }
+}
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    throw translated(cause, path)
+  }
+}
+
+interface Meaning {
+  readonly code: ErrorCode
+  readonly text: string
+  readonly hint: string
+}
+
+/** By SQLite's primary result codes. */
+const meanings = new Map<number, Meaning>([
+  [5, { code: 'LOCKED', text: 'is in use by another process', hint: 'Wait for it to end, or end it.' }],
+  [6, { code: 'LOCKED', text: 'is in use', hint: 'Wait for it to end, or end it.' }],
+  [8, { code: 'NOT_WRITABLE', text: 'cannot be written', hint: 'Check owner and permissions.' }],
+  [10, { code: 'NOT_WRITABLE', text: 'cannot be read or written', hint: 'Check the disk.' }],
+  [11, { code: 'CORRUPT', text: 'is damaged', hint: 'Delete it; it can be rebuilt.' }],
+  [13, { code: 'NO_SPACE', text: 'cannot grow: no space left on the disk', hint: 'Free some space.' }],
+  [
+    14,
+    {
+      code: 'NOT_WRITABLE',
+      text: 'cannot be opened',
+      hint: 'Check the directory, its owner and permissions.',
+    },
+  ],
+  [26, { code: 'CORRUPT', text: 'is not a database', hint: 'Delete it; it can be rebuilt.' }],
+])
+
+function translated(cause: unknown, path: string): unknown {
+  if (!(cause instanceof Error) || !('errcode' in cause)) return cause
+  const meaning = meanings.get(Number(cause.errcode) & 0xff)
+  if (meaning === undefined) return cause
+  return new GantryError(meaning.code, `${path} ${meaning.text}`, {
+    hint: meaning.hint,
+    at: { file: path },
+    cause,
+  })
+}

@@ -1,0 +1,182 @@
+import { isUtf8 } from 'node:buffer'
+import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import { GantryError } from '../core/error.ts'
+import { fileBlob, linkBlobId } from './blob-id.ts'
+import { errnoOf, translateFsError } from './fs-error.ts'
+import { type GitRepository, openRepository } from './git-repository.ts'
+import { readGitTree } from './git-tree.ts'
+import { isRealDirectory, joinPath, listDirectory, type Path, showPath, toBytes } from './list-directory.ts'
+import { emptyListing, hashListing, recordOf } from './tree-listing.ts'
+
+export interface TreeHash {
+  readonly hash: string
+  /** How the files were found: git knows which are ignored, a walk takes all but `.git`. */
+  readonly method: 'git' | 'walk'
+  readonly files: number
+}
+
+/**
+ * A hash of what is in a working tree: it changes if and only if a file's content, its path, its executable bit or a link's
+ * target changes. Times, the index and commits do not matter. Links are never followed, empty directories do not count.
+ *
+ * In a repository untracked files count and ignored ones do not. What git itself normalises in a text (line ends, `$Id$`,
+ * encoding, by attributes or `core.autocrlf`) is no change. External filters are not run: their files count as they lie on
+ * the disk. A submodule, or any repository inside, counts by its commit and by its own tree. The ids of unchanged files come
+ * from the index, which git trusts by size, times and inode; someone who writes a false index by hand can deceive it.
+ */
+export async function treeHash(dir: string): Promise<TreeHash> {
+  const top = realDirectory(dir)
+  try {
+    return (await hashInRepository(top)) ?? (await hashWalk(top))
+  } catch (cause) {
+    throw translateFsError(cause, `hash ${dir}`)
+  }
+}
+
+function realDirectory(dir: string): string {
+  try {
+    const top = realpathSync(dir)
+    if (isRealDirectory(top)) return top
+  } catch (cause) {
+    if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '')) throw translateFsError(cause, `hash ${dir}`)
+  }
+  throw new GantryError('NOT_FOUND', `the directory ${dir} does not exist`)
+}
+
+/** null when git does not answer for this directory: no repository, no git, or a repository that ignores it. */
+async function hashInRepository(top: string): Promise<TreeHash | null> {
+  const repository = await openRepository(top)
+  if (repository === null) return null
+  const ignored = repository.root !== top && (await isIgnored(repository, top))
+  return ignored ? null : hashRepository(repository, top)
+}
+
+async function hashRepository(repository: GitRepository, top: string): Promise<TreeHash | null> {
+  const tree = await readGitTree(repository, top)
+  if (tree === null) return null
+  const records = await lookAt(top, tree.doubts, { repository, nested: tree.repositories })
+  return { ...hashListing(tree.listing, records), method: 'git' }
+}
+
+async function isIgnored(repository: GitRepository, top: string): Promise<boolean> {
+  return (await repository.run(['check-ignore', '--quiet', '--', top])).exitCode === 0
+}
+
+async function hashWalk(top: Path): Promise<TreeHash> {
+  const found = new Map<string, null>()
+  const visit = (directory: Path, prefix: string): void => {
+    for (const entry of listDirectory(directory)) {
+      const name = toBytes(entry.name).toString('latin1')
+      if (name === '.git') continue
+      if (entry.isDirectory()) visit(joinPath(directory, entry.name), `${prefix}${name}/`)
+      else found.set(prefix + name, null)
+    }
+  }
+  visit(top, '')
+  return { ...hashListing(emptyListing, await lookAt(top, found, null)), method: 'walk' }
+}
+
+/** What really is at these paths: a record each, or null where no file, link or repository is. */
+async function lookAt(
+  top: Path,
+  paths: ReadonlyMap<string, string | null>,
+  git: { readonly repository: GitRepository; readonly nested: ReadonlyMap<string, string | null> } | null,
+): Promise<ReadonlyMap<string, string | null>> {
+  const algorithm = git?.repository.objectFormat
+  const records = new Map<string, string | null>()
+  const askGit: { readonly path: string; readonly mode: string }[] = []
+  const hasRealParents = parentCheck(top)
+  let looked = 0
+  for (const [path, recorded] of paths) {
+    const full = fullPath(top, path)
+    const stats = hasRealParents(path) ? ifThere(() => lstatSync(full)) : undefined
+    const nested = git?.nested.get(path)
+    if (stats?.isFile()) {
+      const mode = (stats.mode & 0o100) === 0 ? '100644' : '100755'
+      const blob = ifThere(() => fileBlob(full, algorithm))
+      records.set(path, blob === undefined ? null : recordOf(mode, blob.id, path))
+      if (git !== null && blob?.mayBeNormalised && blob.id !== recorded) askGit.push({ path, mode })
+    } else if (stats?.isSymbolicLink()) {
+      records.set(path, recordOf('120000', linkBlobId(full, algorithm), path))
+    } else if (stats?.isDirectory() && nested !== undefined) {
+      records.set(path, recordOf('160000', await nestedId(full, nested), path))
+    } else records.set(path, null)
+    looked += 1
+    // Other work of this process goes on in between.
+    if (looked % 500 === 0) await setImmediate()
+  }
+  const ids = git === null || askGit.length === 0 ? [] : await normalisedIds(git.repository, top, askGit)
+  for (const [index, { path, mode }] of askGit.entries()) {
+    const id = ids[index]
+    if (id !== undefined) records.set(path, recordOf(mode, id, path))
+  }
+  return records
+}
+
+/** The ids git would store these files under, all or none. */
+async function normalisedIds(
+  repository: GitRepository,
+  top: Path,
+  files: readonly { readonly path: string }[],
+): Promise<readonly string[]> {
+  const stdin = Buffer.from(files.map(({ path }) => `${quoted(path)}\n`).join(''), 'latin1')
+  const { exitCode, stdout } = await repository.run(['hash-object', '--stdin-paths'], {
+    cwd: showPath(top),
+    stdin,
+  })
+  const ids = stdout.toString('latin1').split('\n').slice(0, -1)
+  return exitCode === 0 && ids.length === files.length ? ids : []
+}
+
+/** The commit it is at and its own tree. A submodule that is not checked out is the commit recorded for it. */
+async function nestedId(dir: Path, recorded: string | null): Promise<string> {
+  const repository = typeof dir === 'string' ? await openRepository(dir) : null
+  const own = repository?.root === dir ? await hashRepository(repository, repository.root) : null
+  if (repository !== null && own !== null) {
+    const head = await repository.run(['rev-parse', '--verify', '--quiet', 'HEAD'])
+    return `${head.exitCode === 0 ? head.stdout.toString('latin1').trim() : 'unborn'}:${own.hash}`
+  }
+  if (recorded !== null && readdirSync(dir).length === 0) return recorded
+  return `walked:${(await hashWalk(dir)).hash}`
+}
+
+/** As git quotes names in C's manner; it reads lines. */
+function quoted(path: string): string {
+  if (/^[ !#-[\]-~]+$/.test(path)) return path
+  const octal = (char: string): string => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`
+  return `"${path.replaceAll(/[^ !#-[\]-~]/g, octal)}"`
+}
+
+/** Bytes only where the name is no UTF-8: strings are cheaper, and programs can be started in them. */
+function fullPath(top: Path, path: string): Path {
+  if (/^[\x20-\x7e]*$/.test(path)) return joinPath(top, path)
+  const bytes = Buffer.from(path, 'latin1')
+  return joinPath(top, isUtf8(bytes) ? bytes.toString('utf8') : bytes)
+}
+
+/** A file behind a link that took a directory's place is not in the tree. */
+function parentCheck(top: Path): (path: string) => boolean {
+  const known = new Map<string, boolean>([['', true]])
+  const isReal = (directory: string): boolean => {
+    const before = known.get(directory)
+    if (before !== undefined) return before
+    const real = isReal(parentOf(directory)) && isRealDirectory(fullPath(top, directory))
+    known.set(directory, real)
+    return real
+  }
+  return (path) => isReal(parentOf(path))
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
+}
+
+function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '')) return undefined
+    throw cause
+  }
+}

@@ -1,0 +1,118 @@
+import { lstatSync } from 'node:fs'
+import { fileBlobId, linkBlobId } from './blob-id.ts'
+import { errnoOf, translateFsError } from './fs-error.ts'
+import { joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
+
+export interface SnapshotEntry {
+  readonly kind: 'file' | 'link' | 'directory' | 'other'
+  /** Permission bits; 0 for links, which have none. */
+  readonly mode: number
+  readonly bytes: number
+  /** Of the content or of the link's target. null: not known, see `SnapshotOptions.against`, or unreadable. */
+  readonly hash: string | null
+}
+
+/** What is in a directory, by path relative to it, with `/`. Directories are there only when they are empty. */
+export type TreeSnapshot = ReadonlyMap<string, SnapshotEntry>
+
+export interface SnapshotOptions {
+  /** Called with the path relative to the root, with `/`. A directory that is excluded is not entered. */
+  readonly exclude?: (relativePath: string, isDirectory: boolean) => boolean
+  /** An earlier snapshot: files that are new or have another size are not read, since they differ anyway. */
+  readonly against?: TreeSnapshot
+}
+
+export interface SnapshotDelta {
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+  readonly deleted: readonly string[]
+}
+
+/** Reads contents, since times can be put back. What cannot be read is taken down as such and is no error. */
+export function snapshotTree(root: string, { exclude, against }: SnapshotOptions = {}): TreeSnapshot {
+  const found = new Map<string, SnapshotEntry>()
+  const visit = (directory: Path, prefix: string): void => {
+    const entries = listKnown(directory)
+    if (entries === null || (entries.length === 0 && prefix !== ''))
+      found.set(prefix.slice(0, -1), { kind: 'directory', mode: modeOf(directory), bytes: 0, hash: null })
+    for (const entry of entries ?? []) {
+      const name = prefix + showPath(entry.name)
+      if (exclude?.(name, entry.isDirectory())) continue
+      const path = joinPath(directory, entry.name)
+      if (entry.isDirectory()) visit(path, `${name}/`)
+      else {
+        const taken = entryAt(path, against?.get(name), against !== undefined)
+        if (taken !== null) found.set(name, taken)
+      }
+    }
+  }
+  try {
+    visit(root, '')
+  } catch (cause) {
+    throw translateFsError(cause, `read ${root}`)
+  }
+  return found
+}
+
+export function diffSnapshots(before: TreeSnapshot, after: TreeSnapshot): SnapshotDelta {
+  const created = [...after].filter(([path, entry]) => !before.has(path) && !isParent(entry, path, before))
+  const deleted = [...before].filter(([path, entry]) => !after.has(path) && !isParent(entry, path, after))
+  const changed = [...after].filter(([path, entry]) => {
+    const old = before.get(path)
+    return old !== undefined && differs(old, entry)
+  })
+  return { created: sortedPaths(created), changed: sortedPaths(changed), deleted: sortedPaths(deleted) }
+}
+
+/** A directory that became empty, or is no longer, was neither created nor deleted. */
+function isParent(entry: SnapshotEntry, path: string, other: TreeSnapshot): boolean {
+  return entry.kind === 'directory' && other.keys().some((name) => name.startsWith(`${path}/`))
+}
+
+function differs(a: SnapshotEntry, b: SnapshotEntry): boolean {
+  return a.kind !== b.kind || a.mode !== b.mode || a.bytes !== b.bytes || a.hash !== b.hash
+}
+
+function sortedPaths(entries: readonly (readonly [string, SnapshotEntry])[]): string[] {
+  return entries.map(([path]) => path).sort()
+}
+
+function entryAt(path: Path, old: SnapshotEntry | undefined, compareOnly: boolean): SnapshotEntry | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return null
+  const mode = stats.mode & 0o7777
+  if (stats.isSymbolicLink())
+    return { kind: 'link', mode: 0, bytes: 0, hash: readable(() => linkBlobId(path)) }
+  if (!stats.isFile()) return { kind: 'other', mode, bytes: 0, hash: null }
+  const differsAnyway = compareOnly && (old?.kind !== 'file' || old.bytes !== stats.size)
+  return {
+    kind: 'file',
+    mode,
+    bytes: stats.size,
+    hash: differsAnyway ? null : readable(() => fileBlobId(path)),
+  }
+}
+
+function readable(hash: () => string): string | null {
+  try {
+    return hash()
+  } catch (cause) {
+    if (unreadable.includes(errnoOf(cause) ?? '')) return null
+    throw cause
+  }
+}
+
+const unreadable = ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'EIO']
+
+function listKnown(directory: Path): ReturnType<typeof listDirectory> | null {
+  try {
+    return listDirectory(directory)
+  } catch (cause) {
+    if (unreadable.includes(errnoOf(cause) ?? '')) return null
+    throw cause
+  }
+}
+
+function modeOf(directory: Path): number {
+  return (lstatSync(directory, { throwIfNoEntry: false })?.mode ?? 0) & 0o7777
+}

@@ -1,0 +1,32 @@
+export interface DataBlock {
+  readonly title: string
+  readonly text: string
+}
+
+/**
+ * Text of others as data that cannot pose as instructions: each block stands between lines with a name that occurs nowhere
+ * in any of the texts, and every line of it begins with a bar. The name is counted up, not drawn, so that the same
+ * trial always gives the same prompt.
+ */
+export function quoteData(blocks: readonly DataBlock[]): { readonly fence: string; readonly text: string } {
+  const fence = unusedFence(blocks)
+  const quoted = blocks.map(({ title, text }) => `${title}:\n<<<${fence}\n${barred(text)}\n${fence}>>>`)
+  return { fence, text: quoted.join('\n\n') }
+}
+
+function unusedFence(blocks: readonly DataBlock[]): string {
+  const used = new Set<string>()
+  for (const { text } of blocks)
+    for (const [, number = ''] of text.matchAll(/data-(\d+)-block/gi)) used.add(number)
+  let number = 1
+  while (used.has(String(number))) number += 1
+  return `data-${number}-block`
+}
+
+/** Every kind of line break counts: a line that only looks like a new one would have no bar. */
+function barred(text: string): string {
+  return text
+    .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
+    .map((line) => `| ${line}`)
+    .join('\n')
+}

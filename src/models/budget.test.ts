@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createBudget, type Settle } from './budget.ts'
+
+const settleOf = (budget: ReturnType<typeof createBudget>, usd: number | null): Settle => {
+  const grant = budget.reserve(usd)
+  if (grant.kind === 'refused') throw new Error(grant.message)
+  return grant.settle
+}
+
+test('what is reserved cannot be reserved again, and what is left over comes back', () => {
+  const budget = createBudget(1)
+  const settle = settleOf(budget, 0.8)
+  expect(budget.reserve(0.3)).toMatchObject({ kind: 'refused' })
+  expect(budget.remainingUsd()).toBeCloseTo(0.2, 9)
+  settle(0.1)
+  expect(budget.reserve(0.3)).toMatchObject({ kind: 'granted', usd: 0.3 })
+  expect(budget.state()).toEqual({ spentUsd: 0.1, reservedUsd: 0.3, unmeteredCalls: 0 })
+})
+
+test('a refusal says what is spent, what is reserved and what was wanted', () => {
+  const budget = createBudget(1, 0.25)
+  settleOf(budget, 0.5)
+  const grant = budget.reserve(0.4)
+  expect(grant).toEqual({
+    kind: 'refused',
+    message:
+      'the budget of $1.00 does not allow a call of up to $0.4000: $0.2500 is spent and $0.5000 is reserved by calls under way',
+  })
+})
+
+test('the cap can be used up exactly, in steps that binary fractions cannot hold', () => {
+  const budget = createBudget(1)
+  for (let call = 0; call < 10; call += 1) settleOf(budget, 0.1)(0.1)
+  expect(budget.remainingUsd()).toBe(0)
+  expect(budget.reserve(0.000001).kind).toBe('refused')
+})
+
+test('calls of unknown price are granted, counted, and stopped once the cap is reached', () => {
+  const budget = createBudget(1)
+  settleOf(budget, null)(null)
+  expect(budget.state()).toMatchObject({ spentUsd: 0, unmeteredCalls: 1 })
+  settleOf(budget, null)(0.2)
+  expect(budget.state()).toMatchObject({ spentUsd: 0.2, unmeteredCalls: 1 })
+  settleOf(budget, 0.8)(0.8)
+  expect(budget.reserve(null).kind).toBe('refused')
+})
+
+test('a real cost that stayed unknown leaves the estimate spent', () => {
+  const budget = createBudget(1)
+  settleOf(budget, 0.4)(null)
+  expect(budget.state()).toMatchObject({ spentUsd: 0.4, reservedUsd: 0 })
+})
+
+test('without a cap everything is granted and still counted', () => {
+  const budget = createBudget(null)
+  settleOf(budget, 1e6)(5)
+  expect(budget.remainingUsd()).toBeNull()
+  expect(budget.state().spentUsd).toBe(5)
+})
+
+test('a cap of zero allows nothing that costs', () => {
+  expect(createBudget(0).reserve(0.01).kind).toBe('refused')
+  expect(createBudget(0).reserve(0).kind).toBe('granted')
+})
+
+test('an amount that is none is a bug, not a free call', () => {
+  expect(() => createBudget(1).reserve(Number.NaN)).toThrow(RangeError)
+  expect(() => createBudget(-1)).toThrow(RangeError)
+})
+
+test('whatever the order of reserving and settling, spent and reserved never pass the cap', () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('reserve' as const), usd: fc.double({ min: 0, max: 0.5, noNaN: true }) }),
+    fc.record({
+      kind: fc.constant('settle' as const),
+      which: fc.nat(),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+  )
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, max: 2, noNaN: true }),
+      fc.array(step, { maxLength: 60 }),
+      (cap, steps) => {
+        const budget = createBudget(cap)
+        const open: { settle: Settle; usd: number }[] = []
+        for (const one of steps) {
+          if (one.kind === 'reserve') {
+            const grant = budget.reserve(one.usd)
+            if (grant.kind === 'granted') open.push({ settle: grant.settle, usd: one.usd })
+          } else {
+            const call = open[one.which % Math.max(1, open.length)]
+            call?.settle(call.usd * one.share)
+          }
+          const { spentUsd, reservedUsd } = budget.state()
+          expect(spentUsd + reservedUsd).toBeLessThanOrEqual(cap + 1e-8)
+          expect(reservedUsd).toBeGreaterThanOrEqual(0)
+        }
+      },
+    ),
+  )
+})

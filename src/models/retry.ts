@@ -1,0 +1,67 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { AgentFailure } from '../core/event.ts'
+import type { Completion } from './provider.ts'
+
+export interface RetryPolicy {
+  /** Calls in all, the first one included. */
+  readonly attempts: number
+  readonly firstWaitMs: number
+  readonly longestWaitMs: number
+}
+
+export const defaultRetryPolicy: RetryPolicy = { attempts: 5, firstWaitMs: 1_000, longestWaitMs: 60_000 }
+
+/** What waiting can mend. */
+const passing: ReadonlySet<AgentFailure> = new Set(['rate_limit', 'overloaded'])
+
+/**
+ * How long to wait before the next call; null = give up. Waits double, with jitter between half and the whole, and are never
+ * shorter than what the other side asked for. When it asks for longer than the policy allows, waiting is of no use.
+ */
+export function retryWaitMs(
+  failure: { readonly reason: AgentFailure; readonly retryAfterMs?: number },
+  callsMade: number,
+  policy: RetryPolicy,
+  random: () => number,
+): number | null {
+  if (!passing.has(failure.reason) || callsMade >= policy.attempts) return null
+  const asked = failure.retryAfterMs ?? 0
+  if (asked > policy.longestWaitMs) return null
+  return Math.max(asked, backoffMs(callsMade - 1, policy, random))
+}
+
+/** The wait before retry `retry`, counted from 0. */
+export function backoffMs(
+  retry: number,
+  policy: RetryPolicy = defaultRetryPolicy,
+  random: () => number = Math.random,
+): number {
+  const full = Math.min(policy.longestWaitMs, policy.firstWaitMs * 2 ** retry)
+  return Math.round(full * (0.5 + random() / 2))
+}
+
+/** Rejects when the signal is aborted. */
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
+
+export const realSleep: Sleep = (ms, signal) => wait(ms, undefined, { signal })
+
+export interface RetryTools {
+  readonly policy: RetryPolicy
+  readonly sleep: Sleep
+  readonly random: () => number
+  readonly signal: AbortSignal
+}
+
+/** Calls until there is an answer, a failure that waiting cannot mend, or no try left. */
+export async function completeWithRetries(
+  call: () => Promise<Completion>,
+  { policy, sleep, random, signal }: RetryTools,
+): Promise<Completion> {
+  for (let callsMade = 1; ; callsMade += 1) {
+    const completion = await call()
+    if (completion.kind === 'answer') return completion
+    const waitMs = retryWaitMs(completion, callsMade, policy, random)
+    if (waitMs === null) return completion
+    await sleep(waitMs, signal)
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { AgentFailure } from '../../core/event.ts'
+
+const failures = [
+  'auth',
+  'rate_limit',
+  'overloaded',
+  'context',
+  'timeout',
+  'refused',
+  'malformed',
+  'unavailable',
+] as const satisfies readonly AgentFailure[]
+
+const tokens = z.int().min(0).default(0)
+
+const answerSchema = z
+  .strictObject({
+    match: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Given only to a prompt that contains this text. Makes the script independent of the order of calls.',
+      ),
+    times: z
+      .int()
+      .positive()
+      .optional()
+      .describe('How often it is given. Default: once, or without end when there is a match.'),
+    text: z.string().optional().describe('The answer, exactly.'),
+    json: z.json().optional().describe('The answer, as JSON.'),
+    error: z.enum(failures).optional().describe('The call fails in this way.'),
+    message: z.string().optional().describe('Message of the error.'),
+    retry_after_ms: z.int().min(0).optional().describe('What a rate_limit or overloaded error asks to wait.'),
+    delay_ms: z.int().min(0).default(0).describe('Time before the answer.'),
+    usage: z
+      .strictObject({
+        input_tokens: tokens,
+        output_tokens: tokens,
+        cache_read_tokens: tokens,
+        cache_write_tokens: tokens,
+      })
+      .optional()
+      .describe('Tokens the answer reports.'),
+  })
+  .refine(({ text, json, error }) => [text, json, error].filter((kind) => kind !== undefined).length === 1, {
+    error: 'an answer has exactly one of text, json and error',
+  })
+
+/** The answers of a scripted model. The first one that still may be given and whose match fits is given. */
+export const modelScriptSchema = z.strictObject({
+  answers: z.array(z.union([z.string().transform((text) => ({ text, delay_ms: 0 })), answerSchema])).min(1),
+})
+
+export type ScriptedAnswer = Partial<z.output<typeof answerSchema>> & { readonly delay_ms: number }

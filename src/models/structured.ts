@@ -1,0 +1,86 @@
+import type { z } from 'zod'
+import { GantryError } from '../core/error.ts'
+import { addCost, addTokens } from './add-usage.ts'
+import { type ModelAnswer, type ModelRequest, modelFailureOf } from './contract.ts'
+import { extractJson } from './extract-json.ts'
+import { modelError } from './model-error.ts'
+
+type Ask = (request: ModelRequest) => Promise<ModelAnswer<string>>
+
+/**
+ * An answer that fits a schema, from any model that answers with text. What does not fit is shown to the model once,
+ * with what was wrong; what does not fit then is a failure of kind `malformed`.
+ */
+export async function structured<T>(
+  ask: Ask,
+  { schema, ...request }: ModelRequest & { readonly schema: z.ZodType<T> },
+): Promise<ModelAnswer<T>> {
+  const prompt = `${request.prompt}\n\n${await formatDemand(schema)}`
+  const first = await ask({ ...request, prompt })
+  const fit = await readAnswer(first.value, schema)
+  if (fit.kind === 'value') return { ...first, value: fit.value }
+  const second = await withCostOf(first, () =>
+    ask({ ...request, prompt: `${prompt}\n\n${repairDemand(first.value, fit.problem)}` }),
+  )
+  const repaired = await readAnswer(second.value, schema)
+  const usage = {
+    tokens: addTokens(first.tokens, second.tokens),
+    costUsd: addCost(first.costUsd, second.costUsd),
+  }
+  if (repaired.kind === 'value') return { value: repaired.value, ...usage }
+  throw modelError({
+    reason: 'malformed',
+    message: `the model's answer was unusable twice: ${repaired.problem}`,
+    ...usage,
+  })
+}
+
+type Reading<T> =
+  | { readonly kind: 'value'; readonly value: T }
+  | { readonly kind: 'problem'; readonly problem: string }
+
+async function readAnswer<T>(answer: string, schema: z.ZodType<T>): Promise<Reading<T>> {
+  const { z } = await import('zod')
+  let problem: string | undefined
+  for (const candidate of extractJson(answer)) {
+    const checked = schema.safeParse(candidate)
+    if (checked.success) return { kind: 'value', value: checked.data }
+    problem ??= z.prettifyError(checked.error)
+  }
+  return { kind: 'problem', problem: clipped(problem ?? 'there is no JSON in it', 2_000) }
+}
+
+async function formatDemand(schema: z.ZodType): Promise<string> {
+  const { z } = await import('zod')
+  const shape = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })
+  return `Answer with one JSON value and nothing else. It must fit this JSON Schema:\n${JSON.stringify(shape)}`
+}
+
+function repairDemand(answer: string, problem: string): string {
+  return [
+    'This was your last answer, as a JSON string:',
+    JSON.stringify(clipped(answer, 4_000)),
+    'It cannot be used:',
+    problem,
+    'Answer again, with the corrected JSON value and nothing else.',
+  ].join('\n')
+}
+
+/** A call that fails after one that was paid must not hide what the first one cost. */
+async function withCostOf<T>(paid: ModelAnswer<string>, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    const failure = modelFailureOf(error)
+    if (failure === null || !(error instanceof GantryError)) throw error
+    throw modelError({
+      ...failure,
+      tokens: addTokens(paid.tokens, failure.tokens),
+      costUsd: addCost(paid.costUsd, failure.costUsd),
+    })
+  }
+}
+
+function clipped(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
+}

@@ -1,0 +1,312 @@
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { TrialRecord } from '../../core/trial.ts'
+import type { FinishedRun, ReporterContext } from '../contract.ts'
+import { sampleRecord, sampleRecords, sampleRegressions, sampleRun, textSink } from '../sample-run.ts'
+import { displayWidth } from '../text-width.ts'
+import { openConsole } from './console.ts'
+
+const start = Date.parse('2026-01-02T03:04:05Z')
+const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
+const full = sampleRun(sampleRecords, {
+  regressions: sampleRegressions,
+  notRun: [late],
+  diagnose: ({ verdict }) => (verdict === 'fail' ? ['The documentation may show wrong examples.'] : []),
+})
+
+async function shown(run: FinishedRun, context: Partial<ReporterContext> = {}): Promise<string> {
+  const sink = textSink()
+  const reporter = await openConsole({ sink, color: false, columns: 80, live: false, ...context })
+  reporter.runStarted?.(run)
+  for await (const record of run.records()) {
+    reporter.trialStarted?.(record)
+    reporter.trialEnded?.(record)
+  }
+  await reporter.runEnded?.(run)
+  return sink.text()
+}
+
+afterEach(() => void vi.useRealTimers())
+
+test('a run in a pipe is plain lines, an explanation, a table, totals and what to do next', async () => {
+  expect(await shown(full)).toMatchInlineSnapshot(`
+    "notes suite: 7 trials, 4 at a time (run_20260102_030405_abc123)
+
+    ✓ create-note (claude-code, opus)  12.3s  $0.04
+    ✓ create-note (claude-code, opus) #2  12.3s  $0.04  cached
+    ✗ create-note (claude-code, opus) #3  12.3s  $0.04
+        1 of 2 gates failed
+    ✓ link-notes (codex)  12.3s  score 0.91
+    ! search (codex)  12.3s  $0.04  try 3
+        the model refused the key
+    ? broken-setup (claude-code, opus)  12.3s  $0.00
+        set-up command 1 ended with exit code 127
+
+    What did not pass
+
+    ✗ create-note (claude-code, opus) #3
+      1 of 2 gates failed
+      ✗ command_succeeds: notes check ended with exit code 2
+          command: notes check
+          exit code: 2
+          unexpected paths:
+          │ tmp/a.txt
+          │ tmp/b.txt
+          output (last 10 of 14 lines):
+          │ line 5
+          │ line 6
+          │ line 7
+          │ line 8
+          │ line 9
+          │ line 10
+          │ line 11
+          │ line 12
+          │ line 13
+          │ line 14
+      use of the tool: 8 commands, 2 errors (25%), 2 retries, 1 call for help, 75%
+      right at the first try
+      likely cause: The documentation may show wrong examples.
+      files: /artifacts/runs/run_20260102_030405_abc123/trials/create-note-3
+
+    ! search (codex)
+      infra (the machinery broke): the model refused the key
+      files: /artifacts/runs/run_20260102_030405_abc123/trials/search-1
+
+    ? broken-setup (claude-code, opus)
+      invalid (the case is broken): set-up command 1 ended with exit code 127
+      files: /artifacts/runs/run_20260102_030405_abc123/trials/broken-setup-1
+
+    Cases
+
+      claude-code, opus
+      case          pass  rate  interval  pass@3  pass^3   cost   time
+    ? broken-setup     -     -         -       -       -      -      -
+    ✗ create-note    2/3   67%    20-94%    100%      0%  $0.04  12.3s  flaky
+
+      codex
+      case        pass  rate  interval  score   time
+    ✓ link-notes   1/1  100%   20-100%   0.91  12.3s
+    ! search         -     -         -      -      -
+      interval: the true rate lies in it with 95% confidence.
+      pass@3: at least one of 3 tries passes. pass^3: all 3 do.
+      flaky: the same case both passed and failed.
+
+    Totals
+
+      Trials     4 counted: 3 passed, 1 failed
+      Apart      1 infra (the machinery broke), 1 invalid (the case is broken), 1
+                 not run; in no rate
+      Pass rate  83% (66-100%), mean of 2 cases with 95% interval
+      Flaky      100% of repeated cases both passed and failed
+      Cost       $0.13, and 1 trial unmetered
+      Time       2m 5s, 1 trial from the cache
+      Retries    2 tries repeated because the machinery broke
+
+    Regressions
+
+      alert: create-note (claude-code, opus): gate 2 (command_succeeds) passed 3 of
+      3 times before and 2 of 3 times now
+
+    ✗ FAIL  1 of 4 counted trials failed.
+
+      Files  /artifacts/runs/run_20260102_030405_abc123
+      Next   Run only what failed again: add --rerun-failed
+             Repair the cases marked invalid; their reasons are above
+             Remove what broke the infra trials, then go on with --resume
+             run_20260102_030405_abc123
+    "
+  `)
+})
+
+test('forty columns are enough, but for paths, which stay in one piece', async () => {
+  const text = await shown(full, { columns: 40 })
+  const [, ending = ''] = text.split('What did not pass')
+  const wide = ending.split('\n').filter((line) => displayWidth(line) > 40)
+  expect(wide.every((line) => line.includes('/artifacts/'))).toBe(true)
+  expect(ending).toContain('✗ create-note\n    claude-code, opus\n    2/3 passed, 67% (20-94%), flaky,\n')
+})
+
+test('a terminal that cannot show more gets ASCII only', async () => {
+  const text = await shown(full, { ascii: true })
+  expect(text).toMatch(/^[\n\x20-\x7e]*$/)
+  expect(text).toContain('+ create-note')
+  expect(text).toContain('x FAIL  1 of 4 counted trials failed.')
+})
+
+test('colour is used only when it is wanted', async () => {
+  expect(await shown(full)).not.toContain('\u001b')
+  const colored = await shown(full, { color: true })
+  expect(colored).toContain('\u001b[31m✗\u001b[39m')
+  expect(stripVTControlCharacters(colored)).toBe(await shown(full))
+})
+
+test('unknown cost is never shown as money', async () => {
+  const text = await shown(sampleRun([sampleRecord({ costUsd: null })]))
+  expect(text).toContain('Cost       unmetered: no trial reported a price')
+  expect(text).not.toContain('$')
+})
+
+test('a clean run says so and asks for nothing', async () => {
+  const text = await shown(sampleRun([sampleRecord()]))
+  expect(text).not.toContain('What did not pass')
+  expect(text).not.toContain('Next')
+  expect(text).toContain('✓ PASS  1 counted trial passed, none failed.')
+})
+
+test('trials of a case that failed in the same way are explained once', async () => {
+  const failed = (attempt: number): TrialRecord =>
+    sampleRecord({ attempt, verdict: 'fail', reason: 'no file' })
+  const text = await shown(sampleRun([1, 2, 3].map(failed)))
+  const [, ending = ''] = text.split('What did not pass')
+  expect(ending.match(/no file/g)).toHaveLength(1)
+  expect(ending).toContain('no file (3 attempts failed like this)')
+})
+
+test('in a large run passes are counted, not listed, and only so many failures are explained', async () => {
+  const records = Array.from({ length: 3_000 }, (_, index) =>
+    sampleRecord({
+      case: `case-${index}`,
+      ...(index % 10 === 0 ? { verdict: 'fail', reason: `reason ${index}` } : {}),
+      ...(index % 10 === 1 ? { verdict: 'infra', reason: 'rate limit' } : {}),
+    }),
+  )
+  const text = await shown(sampleRun(records))
+  expect(text).toContain('✓ 2,400 trials passed (not listed one by one)')
+  expect(text).toContain('! 300 trials, for example case-1 (claude-code, opus)')
+  expect(text).toContain('and 280 more trials, not told here')
+  expect(text).toMatch(/and 2,\d+ more rows/)
+  expect(text.split('\n').length).toBeLessThan(1_500)
+})
+
+test('an agent cannot write to the terminal nor start a workflow command', async () => {
+  const evil = '\u001b]0;pwn\u0007\u001b[2J\u202e\r\n::error::x\u009b31m'
+  const record = sampleRecord({
+    verdict: 'fail',
+    case: evil,
+    agent: evil,
+    model: evil,
+    reason: evil,
+    dir: evil,
+    gates: [
+      {
+        type: evil,
+        passed: false,
+        message: evil,
+        detail: { [evil]: evil, list: [evil], output: `a\n${evil}` },
+      },
+    ],
+    evaluators: [{ name: evil, error: evil }],
+    warnings: [evil],
+  })
+  const run = sampleRun([record], { title: evil, diagnose: () => [evil], nextSteps: [evil], runDir: evil })
+  for (const live of [false, true]) {
+    const text = await shown(run, { live })
+    expect(text).not.toMatch(/[\u009b\u0007\u202e\r]|\u001b\]|pwn/)
+    expect(stripVTControlCharacters(text)).not.toMatch(/^\s*::/m)
+  }
+})
+
+test('the live view shows progress, what runs now and every finished trial, and leaves only lines behind', async () => {
+  vi.useFakeTimers({ now: start })
+  const sink = textSink()
+  const running = sampleRun(Array.from({ length: 40 }, (_, index) => sampleRecord({ case: `case-${index}` })))
+  const reporter = await openConsole({
+    sink,
+    color: false,
+    columns: 80,
+    live: true,
+    size: () => ({ columns: 60, rows: 10 }),
+    clock: { now: () => new Date() },
+  })
+  reporter.runStarted?.(running)
+  for (let index = 0; index < 20; index++)
+    reporter.trialStarted?.({
+      id: `t${index}`,
+      case: `a-case-with-a-very-long-name-that-does-not-fit-${index}`,
+      agent: 'codex',
+      model: 'default',
+      attempt: 1,
+    })
+  vi.advanceTimersByTime(10_000)
+  reporter.trialEnded?.(sampleRecord({ id: 't0', verdict: 'fail', reason: 'no file', durationMs: 10_000 }))
+  vi.advanceTimersByTime(200)
+  const frame = screen(sink.text())
+  expect(frame).toEqual([
+    'notes suite: 40 trials, 4 at a time',
+    '(run_20260102_030405_abc123)',
+    '',
+    '✗ create-note (claude-code, opus)              10.0s  $0.04',
+    '    no file',
+    '',
+    '█░░░░░░░░░░░░░░░░░░░░░░░  1 of 40  10.0s, about 1m 38s left',
+    '✓ 0  ✗ 1  19 running',
+    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-1 (codex)',
+    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-2 (codex)',
+    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-3 (codex)',
+    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-4 (codex)',
+    'and 15 more',
+  ])
+  await reporter.runEnded?.(sampleRun([sampleRecord({ verdict: 'fail', reason: 'no file' })]))
+  const left = screen(sink.text())
+  expect(left.slice(0, 6)).toEqual([...frame.slice(0, 5), ''])
+  expect(left.join('\n')).not.toContain('█')
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('thousands of fast trials are drawn together', async () => {
+  vi.useFakeTimers({ now: start })
+  let writes = 0
+  const context = { sink: { write: () => void writes++ }, color: false, columns: 80, live: true }
+  const reporter = await openConsole(context)
+  const record = sampleRecord({ verdict: 'fail' })
+  reporter.runStarted?.(sampleRun(Array.from({ length: 5_000 }, () => record)))
+  const before = writes
+  for (let index = 0; index < 5_000; index++) reporter.trialEnded?.(record)
+  expect(writes).toBe(before)
+  vi.advanceTimersByTime(100)
+  expect(writes - before).toBeLessThan(5)
+})
+
+test('a pipe that would stay silent gets a heartbeat twice a minute and nothing more', async () => {
+  vi.useFakeTimers({ now: start })
+  const sink = textSink()
+  const reporter = await openConsole({
+    sink,
+    color: false,
+    columns: 80,
+    live: false,
+    clock: { now: () => new Date() },
+  })
+  reporter.runStarted?.(sampleRun(sampleRecords))
+  reporter.trialStarted?.(sampleRecord())
+  vi.advanceTimersByTime(29_000)
+  expect(sink.text().trimEnd().split('\n')).toHaveLength(1)
+  vi.advanceTimersByTime(62_000)
+  expect(sink.text().trimEnd().split('\n').slice(2)).toEqual([
+    '  0 of 6 done, 0 not passed, 1 running after 1m',
+    '  0 of 6 done, 0 not passed, 1 running after 1m 30s',
+  ])
+})
+
+/** What a terminal would show: just enough of it for the sequences the live view uses. */
+function screen(output: string): string[] {
+  const lines = ['']
+  let row = 0
+  let column = 0
+  for (const [token, parameter, final] of output.matchAll(/\u001b\[\??([\d;]*)([A-Za-z])|[^\u001b]/g)) {
+    const count = Math.max(1, Number(parameter || 1))
+    if (final === undefined && token === '\n') {
+      row += 1
+      column = 0
+      lines[row] ??= ''
+    } else if (final === undefined) {
+      const line = (lines[row] ?? '').padEnd(column)
+      lines[row] = line.slice(0, column) + token + line.slice(column + 1)
+      column += 1
+    } else if (final === 'A') row = Math.max(0, row - count)
+    else if (final === 'B') row += count
+    else if (final === 'G') column = count - 1
+    else if (final === 'K') lines[row] = parameter === '2' ? '' : (lines[row] ?? '').slice(0, column)
+  }
+  return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1).map((line) => line.trimEnd())
+}

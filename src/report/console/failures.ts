@@ -1,0 +1,108 @@
+import type { TrialRecord } from '../../core/trial.ts'
+import type { FinishedRun } from '../contract.ts'
+import { failureLines } from '../failure-lines.ts'
+import { plainLine } from '../plain-text.ts'
+import { counted, formatCount } from '../quantity.ts'
+import { shortenEnd, wrapText } from '../text-width.ts'
+import { trialName } from '../trial-words.ts'
+import type { Palette } from './palette.ts'
+
+/** More than a person reads in a terminal; the rest is in the run directory and in the other reports. */
+const maxExplained = 20
+
+/**
+ * Explains what did not pass. Trials of a case that failed in the same way are told once. Infra and invalid trials are
+ * gathered by reason: a hundred of them usually have one cause.
+ */
+export async function failures(run: FinishedRun, columns: number, palette: Palette): Promise<string[]> {
+  const failed = new Map<string, { readonly record: TrialRecord; readonly attempts: number[] }>()
+  const apart = new Map<string, { readonly record: TrialRecord; count: number }>()
+  let untold = 0
+  for await (const record of run.records()) {
+    if (record.verdict === 'pass') continue
+    const known = record.verdict === 'fail' ? failed : apart
+    const key = sameness(record)
+    const same = failed.get(key)
+    const group = apart.get(key)
+    if (same !== undefined) same.attempts.push(record.attempt)
+    else if (group !== undefined) group.count += 1
+    else if (known.size >= maxExplained) untold += 1
+    else if (record.verdict === 'fail') failed.set(key, { record, attempts: [record.attempt] })
+    else apart.set(key, { record, count: 1 })
+  }
+  if (failed.size + apart.size === 0) return []
+  const blocks = [
+    ...[...failed.values()].map(({ record, attempts }) => explained(record, attempts, run, columns, palette)),
+    ...[...apart.values()].map(({ record, count }) => gathered(record, count, columns, palette)),
+  ]
+  return [
+    '',
+    palette.bold('What did not pass'),
+    ...blocks.flatMap((block) => ['', ...block]),
+    ...(untold > 0 ? ['', palette.dim(`and ${counted(untold, 'more trial')}, not told here`)] : []),
+  ]
+}
+
+function explained(
+  record: TrialRecord,
+  attempts: readonly number[],
+  run: FinishedRun,
+  columns: number,
+  palette: Palette,
+): string[] {
+  const others = attempts.length > 1 ? ` (${counted(attempts.length, 'attempt')} failed like this)` : ''
+  const details = failureLines(record, run.diagnose?.(record), { maxColumns: Math.max(20, columns - 12) })
+  return [
+    ...heading(record, columns, palette),
+    ...indented(`${plainLine(record.reason)}${others}`, 2, columns).map((line) =>
+      palette.verdict('fail', line),
+    ),
+    ...details.flatMap((line) => detail(line, columns, palette)),
+  ]
+}
+
+function gathered(record: TrialRecord, count: number, columns: number, palette: Palette): string[] {
+  const times = count > 1 ? `${formatCount(count)} trials, for example ` : ''
+  const meaning = record.verdict === 'infra' ? 'the machinery broke' : 'the case is broken'
+  return [
+    ...heading(record, columns, palette, times),
+    ...indented(`${record.verdict} (${meaning}): ${plainLine(record.reason)}`, 2, columns),
+    palette.dim(`  files: ${plainLine(record.dir)}`),
+  ]
+}
+
+function heading(record: TrialRecord, columns: number, palette: Palette, before = ''): string[] {
+  const [first = '', ...rest] = wrapText(`${before}${trialName(record)}`, Math.max(10, columns - 3))
+  return [
+    `${palette.mark(record.verdict)} ${palette.bold(first)}`,
+    ...rest.map((line) => `  ${palette.bold(line)}`),
+  ]
+}
+
+/** Sentences are wrapped; quoted output is cut at the edge, because wrapped output is hard to read. */
+function detail(line: string, columns: number, palette: Palette): string[] {
+  const quoted = /^ {4}\| ?/.exec(line)
+  if (quoted !== null) {
+    const text = shortenEnd(line.slice(quoted[0].length), Math.max(10, columns - 9), palette.ellipsis)
+    return [`      ${palette.dim(palette.bar)} ${text}`.trimEnd()]
+  }
+  // Paths are not wrapped: the terminal does it, and a selected path stays in one piece.
+  if (line.startsWith('files: ')) return [palette.dim(`  ${line}`)]
+  if (line.startsWith('    ')) return indented(line.trimStart(), 6, columns).map(palette.dim)
+  const gate = line.startsWith('gate ') ? `${palette.mark('fail')} ` : ''
+  const [first = '', ...rest] = indented(line.replace(/^gate /, ''), gate === '' ? 2 : 4, columns)
+  return [
+    gate === '' ? palette.dim(first) : `  ${gate}${first.trimStart()}`,
+    ...rest.map((text) => (gate === '' ? palette.dim(text) : text)),
+  ]
+}
+
+function indented(text: string, indent: number, columns: number): string[] {
+  return wrapText(text, Math.max(10, columns - indent - 1)).map((line) => ' '.repeat(indent) + line)
+}
+
+function sameness(record: TrialRecord): string {
+  if (record.verdict !== 'fail') return JSON.stringify([record.verdict, record.reason])
+  const gates = record.gates.map(({ passed, message }) => (passed ? null : message))
+  return JSON.stringify([record.case, record.agent, record.model, record.reason, gates])
+}

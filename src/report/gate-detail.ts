@@ -1,0 +1,76 @@
+import type { GateResult } from '../core/trial.ts'
+import { plainLine, tailLines } from './plain-text.ts'
+import { shortenEnd } from './text-width.ts'
+
+/** One thing a gate found, ready to be shown: a value on a line, a list, or the end of a longer text. */
+export interface DetailPart {
+  readonly label: string
+  readonly lines: readonly string[]
+  /** Lines or items left out: before a text's end, after a list's start. */
+  readonly omitted: number
+  readonly kind: 'value' | 'list' | 'text'
+}
+
+/** The useful part of a gate's `detail`, bounded: values first, then lists, then texts; what is empty is left out. */
+export function detailParts(detail: GateResult['detail'], limits: DetailLimits = {}): DetailPart[] {
+  const parts = Object.entries(detail).flatMap(([key, value]) => part(labelOf(key), value, limits))
+  return [...parts.filter(is('value')), ...parts.filter(is('list')), ...parts.filter(is('text'))]
+}
+
+/** As lines of plain text. Foreign text of several lines is behind a bar, so that none of it stands at the start of a line. */
+export function detailLines(detail: GateResult['detail'], limits: DetailLimits = {}): string[] {
+  return detailParts(detail, limits).flatMap(partLines)
+}
+
+/** How much of a part is left out, in words; empty when all of it is there. */
+export function omission({ kind, lines, omitted }: DetailPart): string {
+  if (omitted === 0) return ''
+  return kind === 'list'
+    ? ` (and ${omitted} more)`
+    : ` (last ${lines.length} of ${lines.length + omitted} lines)`
+}
+
+export interface DetailLimits {
+  readonly maxLines?: number
+  readonly maxColumns?: number
+}
+
+function is(kind: DetailPart['kind']): (part: DetailPart) => boolean {
+  return (part) => part.kind === kind
+}
+
+function partLines(part: DetailPart): string[] {
+  if (part.kind === 'value') return [`${part.label}: ${part.lines.join(' ')}`]
+  return [`${part.label}${omission(part)}:`, ...part.lines.map((line) => `| ${line}`.trimEnd())]
+}
+
+function part(
+  label: string,
+  value: unknown,
+  { maxLines = 10, maxColumns = 500 }: DetailLimits,
+): DetailPart[] {
+  const bounded = (line: string): string => shortenEnd(line, maxColumns)
+  if (value === null || value === undefined || value === '') return []
+  if (typeof value === 'string') {
+    const { lines, omitted } = tailLines(value, maxLines)
+    if (lines.every((line) => line.trim() === '')) return []
+    const short = lines.length === 1 && omitted === 0
+    return [{ label, lines: lines.map(bounded), omitted, kind: short ? 'value' : 'text' }]
+  }
+  if (Array.isArray(value)) {
+    if (value.length === 0) return []
+    const lines = value.slice(0, maxLines).map((item) => bounded(inline(item)))
+    return [{ label, lines, omitted: value.length - lines.length, kind: 'list' }]
+  }
+  return [{ label, lines: [bounded(inline(value))], omitted: 0, kind: 'value' }]
+}
+
+function inline(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  return plainLine(text.slice(0, 16_384))
+}
+
+/** `exit_code` and `exitCode` are both `exit code`. */
+function labelOf(key: string): string {
+  return plainLine(key.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ')).toLowerCase()
+}

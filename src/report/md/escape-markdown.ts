@@ -1,0 +1,40 @@
+import { plainLine, plainText } from '../plain-text.ts'
+
+/** Foreign text inside a line of Markdown: it starts no markup, ends no table cell and is never HTML. */
+export function escapeMarkdown(text: string): string {
+  return plainLine(text)
+    .replaceAll(/[\\`*[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
+    .replaceAll(/[&<>]/g, (character) => entities[character] ?? character)
+    .replace(/^[-+=](?=[-+=\s]|$)|^[#:@]|#(?=#*$)/, '\\$&')
+    .replace(/^(\d+)([.)])(?=\s|$)/, '$1\\$2')
+}
+
+/**
+ * Foreign text as a block. It is quoted, so that none of its lines stands at the start of a line (where a log reader
+ * could take it for a command), and its fence is longer than any in the text.
+ */
+export function codeBlock(text: string): string {
+  const clean = plainText(text)
+  const longest = Math.max(2, ...[...clean.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return [`${fence}text`, ...clean.split('\n'), fence].map((line) => `> ${line}`.trimEnd()).join('\n')
+}
+
+/** A table; cells are escaped here, so callers pass plain text. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(escapeMarkdown).join(' | ')} |`
+  return [line(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}
+
+/** A link to a file beside the document. */
+export function fileLink(label: string, path: string): string {
+  const href = path
+    .split('/')
+    .map((part) => encodeURIComponent(part.toWellFormed()))
+    .join('/')
+    .replaceAll('(', '%28')
+    .replaceAll(')', '%29')
+  return `[${escapeMarkdown(label)}](${href})`
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

@@ -1,0 +1,94 @@
+import { readdirSync } from 'node:fs'
+import { createFixture } from 'fs-fixture'
+import { expect, test } from 'vitest'
+import { parseReporterSpec } from './index.ts'
+import { openReporters, type ReportOutlet } from './open-reporters.ts'
+import { sampleRecords, sampleRun, textSink } from './sample-run.ts'
+
+function outlet(
+  cwd: string,
+  more: Partial<ReportOutlet> = {},
+): ReportOutlet & { readonly text: () => string } {
+  const { write, text } = textSink()
+  return { stdout: { write, isTTY: false, columns: 80, color: false }, env: {}, cwd, text, ...more }
+}
+
+const specs = (...texts: string[]) => texts.map(parseReporterSpec)
+
+test('each reporter writes to its own place, files relative to the working directory', async () => {
+  await using dir = await createFixture({})
+  const place = outlet(dir.path)
+  const reporter = await openReporters(specs('json', 'junit:out/junit.xml', 'html:out/report.html'), place)
+  await reporter.runEnded(sampleRun(sampleRecords))
+  expect(JSON.parse(place.text())).toMatchObject({ schema_version: 1 })
+  expect(await dir.readFile('out/junit.xml', 'utf8')).toContain('<testsuites')
+  expect(await dir.readFile('out/report.html', 'utf8')).toContain('</html>')
+  expect(readdirSync(dir.getPath('out')).sort()).toEqual(['junit.xml', 'report.html'])
+  expect(reporter.problems()).toEqual([])
+})
+
+test('an unwritable path breaks its own reporter only', async () => {
+  await using dir = await createFixture({ file: '' })
+  const place = outlet(dir.path)
+  const reporter = await openReporters(specs('junit:file/x.xml', 'json:ok.json', 'console'), place)
+  await reporter.runEnded(sampleRun(sampleRecords))
+  expect(reporter.problems()).toEqual([
+    { name: 'junit:file/x.xml', error: expect.objectContaining({ code: 'NOT_WRITABLE' }) },
+  ])
+  expect(JSON.parse(await dir.readFile('ok.json', 'utf8'))).toMatchObject({ schema_version: 1 })
+  expect(place.text()).toContain('FAIL')
+})
+
+test('a report that could not be finished leaves no file', async () => {
+  await using dir = await createFixture({})
+  const reporter = await openReporters(specs('json:out.json'), outlet(dir.path))
+  const records = () => {
+    throw new Error('disk gone')
+  }
+  await reporter.runEnded(sampleRun(sampleRecords, { records }))
+  expect(reporter.problems()).toHaveLength(1)
+  expect(readdirSync(dir.path)).toEqual([])
+})
+
+test('reporters that would mix on standard output are refused', async () => {
+  await expect(openReporters(specs('json', 'console'), outlet('/'))).rejects.toMatchObject({
+    code: 'USAGE',
+    hint: 'Send one of them to a file: --reporter json:PATH',
+  })
+  await expect(openReporters(specs('json:a', 'json:a'), outlet('/'))).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(openReporters(specs('console', 'github'), outlet('/'))).resolves.toBeDefined()
+})
+
+test('the step summary is added to what other steps wrote, or goes where the user says', async () => {
+  await using dir = await createFixture({ 'summary.md': 'before\n' })
+  const place = outlet(dir.path, { env: { GITHUB_STEP_SUMMARY: dir.getPath('summary.md') } })
+  for (const spec of ['github', 'github:own.md'])
+    await (await openReporters(specs(spec), place)).runEnded(sampleRun(sampleRecords))
+  expect(await dir.readFile('summary.md', 'utf8')).toMatch(/^before\n# ❌ FAIL/)
+  expect(await dir.readFile('own.md', 'utf8')).toMatch(/^# ❌ FAIL/)
+  expect(
+    place
+      .text()
+      .split('\n')
+      .filter((line) => line.startsWith('::')),
+  ).toHaveLength(6)
+  expect(place.text()).not.toContain('# ❌')
+})
+
+test('the terminal decides: live or plain, UTF-8 or ASCII', async () => {
+  const seen = async (env: ReportOutlet['env'], isTTY = true): Promise<string> => {
+    const sink = textSink()
+    const stdout = { write: sink.write, isTTY, columns: 80, color: false }
+    const reporter = await openReporters(specs('console'), { stdout, env, cwd: '/' })
+    const run = sampleRun(sampleRecords)
+    reporter.runStarted(run)
+    await reporter.runEnded(run)
+    return sink.text()
+  }
+  expect(await seen({ LANG: 'en_US.UTF-8' })).toMatch(/\u001b[\s\S]*✗ FAIL/)
+  expect(await seen({ LANG: 'C' }, false)).toContain('x FAIL')
+  expect(await seen({ LANG: 'C', LC_ALL: 'C.UTF-8' }, false)).toContain('✗ FAIL')
+  const dumb = await seen({ TERM: 'dumb' })
+  expect(dumb).toContain('x FAIL')
+  expect(dumb).not.toContain('\u001b')
+})

@@ -1,0 +1,112 @@
+import { resolve } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { appendSink, fileSink } from '../io/sink.ts'
+import { type ComposedReporter, composeReporters } from './compose.ts'
+import type { Reporter, ReporterContext, Sink } from './contract.ts'
+import { openReporter, type ReporterSpec } from './index.ts'
+
+/** The process as reporters see it. */
+export interface ReportOutlet {
+  readonly stdout: Sink & {
+    readonly isTTY: boolean
+    readonly columns: number
+    readonly color: boolean
+    readonly rows?: number
+  }
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  /** Plain lines even on a terminal. */
+  readonly plain?: boolean
+}
+
+/**
+ * Opens all reporters a user asked for as one. Files are written when the run has ended, whole or not at all.
+ * Throws GantryError USAGE when two of them would mix on standard output.
+ */
+export async function openReporters(
+  specs: readonly ReporterSpec[],
+  outlet: ReportOutlet,
+): Promise<ComposedReporter> {
+  refuseMixing(specs)
+  const opened: Record<string, Reporter> = {}
+  for (const spec of specs) opened[labelOf(spec, opened)] = await openOne(spec, outlet)
+  return composeReporters(opened)
+}
+
+async function openOne({ name, path }: ReporterSpec, outlet: ReportOutlet): Promise<Reporter> {
+  if (name === 'github') return openGithub(path, outlet)
+  if (path === null) return openReporter(name, terminalContext(outlet))
+  const absolute = resolve(outlet.cwd, path)
+  return intoFile(absolute, (sink) => openReporter(name, { ...fileContext(sink), path: absolute }))
+}
+
+/** Annotations only work in the job's log; a path is for the summary. */
+async function openGithub(path: string | null, outlet: ReportOutlet): Promise<Reporter> {
+  const context = terminalContext(outlet)
+  if (path !== null)
+    return intoFile(resolve(outlet.cwd, path), (summarySink) =>
+      openReporter('github', { ...context, summarySink }),
+    )
+  const stepSummary = outlet.env.GITHUB_STEP_SUMMARY ?? ''
+  const summary = stepSummary === '' ? {} : { summarySink: appendSink(stepSummary) }
+  return openReporter('github', { ...context, ...summary })
+}
+
+async function intoFile(path: string, open: (sink: Sink) => Promise<Reporter>): Promise<Reporter> {
+  const file = fileSink(path)
+  const reporter = await open(file)
+  return {
+    ...reporter,
+    async runEnded(run) {
+      try {
+        await reporter.runEnded?.(run)
+        file.close()
+      } catch (error) {
+        file.discard()
+        throw error
+      }
+    },
+  }
+}
+
+function terminalContext({ stdout, env, plain = false }: ReportOutlet): ReporterContext {
+  const size = (): { columns: number; rows: number } => ({ columns: stdout.columns, rows: stdout.rows ?? 24 })
+  return {
+    sink: stdout,
+    color: stdout.color,
+    columns: stdout.columns,
+    live: stdout.isTTY && !plain && env.TERM !== 'dumb',
+    ...(stdout.isTTY ? { size } : {}),
+    ascii: asciiOnly(env),
+  }
+}
+
+function fileContext(sink: Sink): ReporterContext {
+  return { sink, color: false, columns: 80, live: false }
+}
+
+/** No locale at all is common in containers that show UTF-8 well; a locale that names another encoding is meant. */
+function asciiOnly(env: ReportOutlet['env']): boolean {
+  if (env.TERM === 'dumb') return true
+  const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '')
+  return locale !== undefined && !/utf-?8/i.test(locale)
+}
+
+function refuseMixing(specs: readonly ReporterSpec[]): void {
+  const onStdout = specs.filter(({ path }) => path === null).map(({ name }) => name)
+  const alone = onStdout.find((name) => name !== 'console' && name !== 'github')
+  const clash = onStdout.length > 1 && (alone !== undefined || new Set(onStdout).size < onStdout.length)
+  if (!clash) return
+  const name = alone ?? onStdout[0] ?? 'console'
+  throw new GantryError('USAGE', `The reporters ${onStdout.join(' and ')} would mix on standard output.`, {
+    hint: `Send one of them to a file: --reporter ${name}:PATH`,
+  })
+}
+
+function labelOf({ name, path }: ReporterSpec, taken: Readonly<Record<string, Reporter>>): string {
+  const label = path === null ? name : `${name}:${path}`
+  if (!Object.hasOwn(taken, label)) return label
+  throw new GantryError('USAGE', `The reporter ${label} is named twice.`, {
+    hint: 'Name each reporter once.',
+  })
+}

@@ -1,0 +1,39 @@
+import type { Rate } from '../core/summary.ts'
+
+/** Unknown cost is `unmetered`, never zero; small cost keeps two digits that mean something. */
+export function formatCost(usd: number | null): string {
+  if (usd === null) return 'unmetered'
+  if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`
+  return usd < 0.000001 ? '<$0.000001' : `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}`
+}
+
+/** Whole percents that never round an imperfect rate to 100 % nor a real one to 0 %. */
+export function formatPercent(share: number): string {
+  const percent = Math.round(share * 100)
+  if (percent === 100 && share < 1) return '>99%'
+  if (percent === 0 && share > 0) return '<1%'
+  return `${percent}%`
+}
+
+/** `75% (42-93%)`, or a dash when nothing was counted. */
+export function formatRate(rate: Rate): string {
+  return rate.value === null ? '-' : `${formatPercent(rate.value)} (${formatInterval(rate)})`
+}
+
+/** The 95 % interval alone: `42-93%`. */
+export function formatInterval({ low, high }: Pick<Rate, 'low' | 'high'>): string {
+  return `${Math.floor(low * 100)}-${Math.ceil(high * 100)}%`
+}
+
+export function formatScore(score: number): string {
+  return score.toFixed(2)
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** `1 trial`, `2 trials`. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`
+}

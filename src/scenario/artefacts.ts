@@ -1,0 +1,63 @@
+import { relative } from 'node:path'
+import type { TrialRecord } from '../core/trial.ts'
+import { removeTree, writeFileAtomic, writeJsonAtomic } from '../io/files.ts'
+import { removeIfEmpty } from '../io/remove-if-empty.ts'
+import { sha256 } from '../io/sha256.ts'
+import { evaluationMarkdown } from '../report/md/evaluation-markdown.ts'
+import type { TrialPlace } from './trial-place.ts'
+import type { TrialWork } from './trial-work.ts'
+
+/** The files of a finished trial that people and their scripts read, besides the log, the transcript and the workspace. */
+export function writeArtefacts(record: TrialRecord, work: TrialWork, place: TrialPlace): void {
+  writeJsonAtomic(place.metrics, metricsDocument(record))
+  writeJsonAtomic(place.runFacts, runDocument(record, work))
+  const from = (path: string): string => relative(place.dir, path)
+  writeFileAtomic(
+    place.evaluation,
+    evaluationMarkdown(record, {
+      links: {
+        transcript: from(place.transcript),
+        metrics: from(place.metrics),
+        events: from(place.events),
+        fixture: from(place.fixture),
+      },
+    }),
+  )
+  removeTree(place.tmp)
+  removeIfEmpty(place.home)
+}
+
+/** `metrics.json`. */
+export function metricsDocument(record: TrialRecord): Record<string, unknown> {
+  return {
+    outcome: record.verdict,
+    reason: record.reason,
+    gates_passed: record.gates.filter((gate) => gate.passed).length,
+    gates_total: record.gates.length,
+    gate_results: record.gates,
+    judge_score: record.judge?.weighted_score ?? null,
+    ...(record.score !== null && { composite_score: record.score, tier: record.tier }),
+    duration_secs: record.durationMs / 1000,
+    cost_usd: record.costUsd,
+    interaction: record.metrics,
+    evaluators: Object.fromEntries(record.evaluators.map(({ name, ...result }) => [name, result])),
+  }
+}
+
+function runDocument(record: TrialRecord, work: TrialWork): Record<string, unknown> {
+  return {
+    scenario_id: record.case,
+    scenario_hash: sha256(work.case.source.text),
+    tool: record.agent,
+    tool_version: work.agent.probe.version,
+    model: record.model,
+    target_tool_version: work.targetVersion,
+    timestamp: record.startedAt,
+    duration_secs: record.durationMs / 1000,
+    cost_estimate_usd: record.costUsd,
+    token_usage: record.tokens === null ? null : { input: record.tokens.input, output: record.tokens.output },
+    cache_key: record.cacheKey,
+    attempt: record.attempt,
+    transcript_is_sensitive: true,
+  }
+}

@@ -1,0 +1,75 @@
+import type { GateResult, JudgeResult } from '../core/trial.ts'
+import type { WorkspaceDelta } from '../gates/contract.ts'
+import { readHeadAndTail } from '../io/read-head-and-tail.ts'
+import { readTextInside } from '../io/read-text-inside.ts'
+import { judge, type PaidSample } from '../judge/judge.ts'
+import type { ChangedFile } from '../judge/prompt.ts'
+import type { AgentStage } from './agent-stage.ts'
+import type { Recorder } from './recorder.ts'
+import type { TrialPlace } from './trial-place.ts'
+import type { TrialWork } from './trial-work.ts'
+
+export type TrialJudgement =
+  | { readonly kind: 'not_asked' }
+  | { readonly kind: 'judged'; readonly result: JudgeResult }
+  | { readonly kind: 'unavailable'; readonly message: string }
+
+const maxTranscriptBytes = 64 * 1024
+const maxFileBytes = 64 * 1024
+
+/** The judge speaks when the scenario wants one and every gate passed; `always` asks it in any case. */
+export async function judgeTrial(
+  work: TrialWork,
+  place: TrialPlace,
+  recorder: Recorder,
+  { outcome, delta }: Extract<AgentStage, { kind: 'ran' }>,
+  gates: readonly GateResult[],
+): Promise<TrialJudgement> {
+  const { rubric, scenario } = work.case
+  const settings = scenario.evaluation.judge
+  if (work.judge === null || rubric === null || settings === undefined) return { kind: 'not_asked' }
+  if (!settings.always && gates.some((gate) => !gate.passed)) return { kind: 'not_asked' }
+  const { name } = work.judge
+  return judge({
+    model: work.judge,
+    rubric: rubric.value,
+    threshold: settings.pass_threshold,
+    samples: settings.samples,
+    aggregate: settings.aggregate,
+    signal: work.signal,
+    context: {
+      taskPrompt: scenario.task.prompt,
+      gates: gates.map(({ type, passed, message }) => ({ type, passed, message: work.redaction.text(message) })),
+      finalMessage: outcome.finalText === null ? null : work.redaction.text(outcome.finalText),
+      transcript: readHeadAndTail(place.transcript, maxTranscriptBytes),
+      files: delta === null ? [] : changedFiles(delta, place, work),
+    },
+    checkpoint: {
+      load: (sample) => work.checkpoints.read(checkpointName(sample)) as PaidSample | undefined,
+      save: (sample, paid) => work.checkpoints.write(checkpointName(sample), paid),
+    },
+    onSample: (sample, result) =>
+      recorder.emit({
+        event: 'judge',
+        sample: sample + 1,
+        model: name,
+        ...(result.kind === 'scored' ? { weighted_score: result.weighted_score } : { error: result.message }),
+      }),
+  })
+}
+
+function checkpointName(sample: number): string {
+  return `judge-${sample + 1}`
+}
+
+function changedFiles(delta: WorkspaceDelta, place: TrialPlace, { redaction }: TrialWork): ChangedFile[] {
+  const withContent = (path: string): string | null => {
+    const read = readTextInside(place.fixture, path, { maxBytes: maxFileBytes })
+    return read.kind === 'text' && !read.text.includes('\0') ? redaction.text(read.text) : null
+  }
+  return [
+    ...delta.created.map((path) => ({ path, change: 'created' as const, content: withContent(path) })),
+    ...delta.changed.map((path) => ({ path, change: 'changed' as const, content: withContent(path) })),
+    ...delta.deleted.map((path) => ({ path, change: 'deleted' as const, content: null })),
+  ]
+}

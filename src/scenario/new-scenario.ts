@@ -1,0 +1,60 @@
+import { join, relative, resolve } from 'node:path'
+import { stringify } from 'yaml'
+import { GantryError } from '../core/error.ts'
+import { ensureDir, writeFileAtomic } from '../io/files.ts'
+import { pathKind } from '../io/path-kind.ts'
+import { slug } from './plan.ts'
+
+export interface NewScenarioOptions {
+  readonly directory: string
+  readonly target: string
+  readonly cwd: string
+}
+
+/** Writes a small scenario that is sound as it stands, for its author to change. Returns the paths, the scenario first. */
+export function newScenario(name: string, { directory, target, cwd }: NewScenarioOptions): string[] {
+  const folder = slug(name)
+  const base = resolve(cwd, directory)
+  const scenario = join(base, `${folder}.yaml`)
+  const taken = [scenario, join(base, folder)].find((path) => pathKind(path) !== null)
+  if (taken !== undefined) {
+    throw new GantryError('USAGE', `${relative(cwd, taken)} is there already`, { hint: 'Choose another name or remove it.' })
+  }
+  const files: [string, string][] = [
+    [scenario, scenarioText(name, folder, target)],
+    [join(base, folder, 'AGENTS.md'), guidance(target)],
+    [join(base, folder, 'solve.sh'), oracle],
+  ]
+  ensureDir(join(base, folder))
+  for (const [path, text] of files) writeFileAtomic(path, text)
+  return files.map(([path]) => relative(cwd, path))
+}
+
+function scenarioText(name: string, folder: string, target: string): string {
+  return `name: ${stringify(name).trim()}
+description: Say in one sentence what this tests.
+target:
+  binary: ${stringify(target).trim()}
+template_folder: ${folder}
+task:
+  prompt: |
+    Use ${target} to write its version into the file answer.txt.
+# A script that solves the task. 'gantry scenario check' proves with it that the gates can be passed; the agent never sees it.
+oracle:
+  command: sh ./solve.sh
+evaluation:
+  gates:
+    - type: file_exists
+      path: answer.txt
+    - type: workspace_delta
+      created: [answer.txt]
+tags: []
+tier: 0
+`
+}
+
+function guidance(target: string): string {
+  return `# ${target}\n\nWrite here what an agent is told about ${target}: this text is what is under test.\n`
+}
+
+const oracle = `#!/bin/sh\necho solved > answer.txt\n`

@@ -1,0 +1,61 @@
+import { GantryError } from '../core/error.ts'
+import type { Case } from './case.ts'
+import type { Combination } from './matrix.ts'
+
+/** One attempt that a run will make. */
+export interface PlannedTrial extends Combination {
+  /** Name of the trial's directory, unique in the run. */
+  readonly id: string
+  readonly case: string
+  /** From 1. */
+  readonly attempt: number
+}
+
+export interface Shard {
+  /** From 1. */
+  readonly index: number
+  readonly count: number
+}
+
+/**
+ * Every trial of a run, in the order it is started: first all cases once, then all of them again, so that a run that is
+ * cut short has seen as many cases as it could.
+ */
+export function planTrials(
+  cases: readonly { readonly case: Case; readonly combinations: readonly Combination[] }[],
+  { repeat, shard }: { readonly repeat: number; readonly shard?: Shard },
+): PlannedTrial[] {
+  const all = Array.from({ length: repeat }, (_, index) => index + 1).flatMap((attempt) =>
+    cases.flatMap((entry) =>
+      entry.combinations.map(({ agent, model }) => ({ case: entry.case.name, agent, model, attempt })),
+    ),
+  )
+  return all
+    .map((trial, index) => ({ id: trialId(index, trial), ...trial }))
+    .filter((_, index) => shard === undefined || index % shard.count === shard.index - 1)
+}
+
+/** `2/5`: the second of five parts. */
+export function parseShard(text: string): Shard {
+  const [, index, count] = /^(\d+)\/(\d+)$/.exec(text)?.map(Number) ?? []
+  if (index === undefined || count === undefined || index < 1 || index > count) {
+    throw new GantryError('USAGE', `--shard ${text} is no part of a whole`, { hint: 'Write i/n with 1 <= i <= n, for example 2/5.' })
+  }
+  return { index, count }
+}
+
+function trialId(index: number, { case: name, agent, model, attempt }: Omit<PlannedTrial, 'id'>): string {
+  const words = [name, agent, model].map((word) => slug(word).slice(0, 40))
+  return `${String(index + 1).padStart(4, '0')}-${words.join('-')}-${attempt}`
+}
+
+/** Safe in any file system, on any command line and in a URL. */
+export function slug(text: string): string {
+  return (
+    text
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-+|-+$/g, '') || 'x'
+  )
+}

@@ -1,0 +1,181 @@
+import { loadProject, type Project } from '../config/load.ts'
+import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
+import { GantryError } from '../core/error.ts'
+import { sha256 } from '../io/sha256.ts'
+import { hermeticEnv } from '../io/hermetic-env.ts'
+import { temporaryDirectory } from '../io/temporary-directory.ts'
+import { snapshotTree } from '../io/tree-snapshot.ts'
+import type { Model } from '../models/contract.ts'
+import { type Budget, createBudget } from '../models/budget.ts'
+import { resolveModel } from '../models/index.ts'
+import type { Case } from './case.ts'
+import { discoverScenarios } from './discover.ts'
+import { loadCase } from './load-case.ts'
+import { type Combination, matrixOf } from './matrix.ts'
+import { type PlannedTrial, planTrials } from './plan.ts'
+import { createRedaction, type Redaction } from './redaction.ts'
+import type { RunRequest } from './request.ts'
+import { selectScenarios } from './select.ts'
+import { targetIdentity, type TargetIdentity } from './target-identity.ts'
+import { trialKey } from './trial-key.ts'
+
+/** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
+export interface PreparedRun {
+  readonly request: RunRequest
+  readonly project: Project
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cases: ReadonlyMap<string, Case>
+  readonly agents: ReadonlyMap<string, ResolvedAgent>
+  readonly targets: ReadonlyMap<string, TargetIdentity>
+  readonly judge: Model | null
+  readonly budget: Budget
+  readonly trials: readonly PlannedTrial[]
+  /** Cache key of a trial: changes with everything that could change its result. */
+  readonly keys: ReadonlyMap<string, string>
+  readonly redaction: Redaction
+}
+
+export async function prepareRun(
+  request: RunRequest,
+  env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<PreparedRun> {
+  const project = loadProject(request.cwd, request.configFile)
+  const cases = await loadCases(request, project, env)
+  const combinations = cases.map((entry) => ({
+    case: entry,
+    combinations: matrixOf(entry.scenario, request, project.config),
+  }))
+  const budget = createBudget(request.maxCostUsd ?? null)
+  const judge = await resolveJudge(cases, request, project, budget, env)
+  using scratch = temporaryDirectory('gantry-probe-')
+  const probeEnv = hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path, inherit: [], extra: {} })
+  const agents = new Map<string, ResolvedAgent>()
+  for (const name of agentNames(combinations)) {
+    agents.set(name, await resolveAgent(name, { project, cwd: request.cwd, env, probeEnv, signal }))
+  }
+  const targets = new Map<string, TargetIdentity>()
+  for (const entry of cases) targets.set(entry.name, await targetIdentity(entry, probeEnv, scratch.path, signal))
+  const trials = planTrials(combinations, {
+    repeat: request.repeat,
+    ...(request.shard !== undefined && { shard: request.shard }),
+  }).filter((trial) => isWanted(trial, request))
+  const templates = new Map<string, string>()
+  for (const { templateDir } of cases) {
+    if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
+  }
+  const keys = trialKeys({ trials, cases, agents, targets, templates, request })
+  return {
+    request,
+    project,
+    env,
+    cases: new Map(cases.map((entry) => [entry.name, entry])),
+    agents,
+    targets,
+    judge,
+    budget,
+    trials,
+    keys,
+    redaction: createRedaction(project.config.redact, env),
+  }
+}
+
+async function loadCases(request: RunRequest, project: Project, env: PreparedRun['env']): Promise<Case[]> {
+  const sources = await discoverScenarios(request.paths, project, request.cwd)
+  const isSelected = selectScenarios({
+    filters: request.filters,
+    tags: request.tags,
+    allTags: request.allTags,
+    ...(request.tier !== undefined && { tier: request.tier }),
+  })
+  const selected = sources.filter((source) => isSelected(source.value))
+  if (selected.length === 0) {
+    throw new GantryError('NOT_FOUND', `none of the ${sources.length} scenarios fits the filters`, {
+      hint: "'gantry scenario list' shows names, tags and tiers.",
+    })
+  }
+  const cases = selected.map((source) =>
+    loadCase(source, {
+      project,
+      cwd: request.cwd,
+      env,
+      ...(request.targetBinary !== undefined && { targetBinary: request.targetBinary }),
+    }),
+  )
+  refuseTwins(cases)
+  return cases
+}
+
+function refuseTwins(cases: readonly Case[]): void {
+  const seen = new Map<string, Case>()
+  for (const entry of cases) {
+    const twin = seen.get(entry.name)
+    if (twin !== undefined) {
+      throw new GantryError('INVALID_FILE', `two scenarios are called '${entry.name}': ${twin.shownFile} and ${entry.shownFile}`, {
+        at: entry.source.positionOf(['name']),
+        hint: 'Give each scenario a name of its own.',
+      })
+    }
+    seen.set(entry.name, entry)
+  }
+}
+
+function agentNames(combinations: readonly { readonly combinations: readonly Combination[] }[]): Set<string> {
+  return new Set(combinations.flatMap((entry) => entry.combinations.map(({ agent }) => agent)))
+}
+
+async function resolveJudge(
+  cases: readonly Case[],
+  request: RunRequest,
+  project: Project,
+  budget: Budget,
+  env: PreparedRun['env'],
+): Promise<Model | null> {
+  const judged = request.judge ? cases.find((entry) => entry.rubric !== null) : undefined
+  if (judged === undefined) return null
+  if (request.judgeModel === undefined) {
+    throw new GantryError('USAGE', `scenario '${judged.name}' is judged by a model, and none was named`, {
+      at: judged.source.positionOf(['evaluation', 'judge']),
+      hint: 'Name one with --judge-model or GANTRY_JUDGE_MODEL, or leave the judge out with --no-judge.',
+    })
+  }
+  return resolveModel(request.judgeModel, { env, base: request.cwd, budget, prices: project.config.models })
+}
+
+function isWanted(trial: PlannedTrial, { only }: RunRequest): boolean {
+  return (
+    only === undefined ||
+    only.some(
+      (wanted) =>
+        wanted.case === trial.case &&
+        wanted.agent === trial.agent &&
+        wanted.model === trial.model &&
+        wanted.attempt === trial.attempt,
+    )
+  )
+}
+
+function templateHash(directory: string): string {
+  return sha256(JSON.stringify([...snapshotTree(directory)]))
+}
+
+function trialKeys(facts: {
+  readonly trials: readonly PlannedTrial[]
+  readonly cases: readonly Case[]
+  readonly agents: ReadonlyMap<string, ResolvedAgent>
+  readonly targets: ReadonlyMap<string, TargetIdentity>
+  readonly templates: ReadonlyMap<string, string>
+  readonly request: RunRequest
+}): Map<string, string> {
+  const { trials, agents, targets, templates, request } = facts
+  const cases = new Map(facts.cases.map((entry) => [entry.name, entry]))
+  const keys = new Map<string, string>()
+  for (const planned of trials) {
+    const entry = cases.get(planned.case)
+    const agent = agents.get(planned.agent)
+    const target = targets.get(planned.case)
+    if (entry === undefined || agent === undefined || target === undefined) continue
+    keys.set(planned.id, trialKey({ planned, case: entry, agent, target, template: templates.get(entry.templateDir) ?? '', request }))
+  }
+  return keys
+}

@@ -1,0 +1,46 @@
+import type { ToolUse } from '../analysis/contract.ts'
+import { foldToolUses } from '../analysis/tool-uses.ts'
+import type { GantryEvent, Untimed } from '../core/event.ts'
+import type { Clock } from '../io/clock.ts'
+import { openAppendLog } from '../io/append-log.ts'
+import { openJsonl, readJsonl } from '../io/jsonl.ts'
+import type { Redaction } from './redaction.ts'
+import type { TrialPlace } from './trial-place.ts'
+
+/** Writes down what happens in a trial, redacted, and keeps in memory only what the evaluation needs. */
+export interface Recorder {
+  emit(event: Untimed): void
+  transcript(chunk: Uint8Array): void
+  /** The transcript's last held-back bytes are written too: scripts may read it now. */
+  flush(): void
+  toolUses(): readonly ToolUse[]
+  close(): void
+}
+
+/** Goes on after what an interrupted try of the same trial had already written. */
+export async function openRecorder(place: TrialPlace, redaction: Redaction, clock: Clock, resumed: boolean): Promise<Recorder> {
+  const uses = foldToolUses()
+  if (resumed) for await (const event of readJsonl<GantryEvent>(place.events)) uses.add(event)
+  const log = openJsonl(place.events)
+  const transcript = openAppendLog(place.transcript)
+  const chunks = redaction.chunks()
+  return {
+    emit: (event) => {
+      // Redaction changes texts and nothing of the shape.
+      const stamped = redaction.value({ ts: clock.now().getTime() / 1000, ...event }) as GantryEvent
+      uses.add(stamped)
+      log.append(stamped)
+    },
+    transcript: (chunk) => transcript.append(chunks.push(chunk)),
+    flush: () => {
+      transcript.append(chunks.end())
+      log.flush()
+    },
+    toolUses: () => uses.finish(),
+    close: () => {
+      transcript.append(chunks.end())
+      transcript.close()
+      log.close()
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { delimiter, dirname } from 'node:path'
+import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import { expandVariables } from '../core/expand.ts'
+import { hermeticEnv } from '../io/hermetic-env.ts'
+import type { Case } from './case.ts'
+import type { PlannedTrial } from './plan.ts'
+import { scriptEnvironment } from './script-environment.ts'
+import type { TrialPlace } from './trial-place.ts'
+
+export interface TrialEnvironment {
+  /** What the agent sees. */
+  readonly agent: Readonly<Record<string, string>>
+  /** What set-up commands and the health check see. */
+  readonly before: Readonly<Record<string, string>>
+  /** What post scripts, gates and evaluators see: the transcript and the events are there now. */
+  readonly after: Readonly<Record<string, string>>
+}
+
+/** The environments of one trial. The agent and the checks share HOME: many tools keep their data there. */
+export function trialEnvironment(
+  planned: PlannedTrial,
+  { target, targetProgram }: Case,
+  agent: ResolvedAgent,
+  place: TrialPlace,
+  host: Readonly<Record<string, string | undefined>>,
+): TrialEnvironment {
+  const base = hermeticEnv({
+    host,
+    home: agent.home === 'host' && host.HOME !== undefined ? host.HOME : place.home,
+    tmp: place.tmp,
+    inherit: [],
+    extra: {},
+  })
+  const facts = {
+    fixtureDir: place.fixture,
+    resultsDir: place.dir,
+    scenario: planned.case,
+    agent: planned.agent,
+    model: planned.model,
+  }
+  const before = scriptEnvironment(facts)
+  const after = scriptEnvironment({ ...facts, transcript: place.transcript, events: place.events })
+  const tool = withTool(expandTarget(target.env, { ...host, ...after }), targetProgram, base.PATH ?? '')
+  return {
+    agent: {
+      ...base,
+      ...inherited(agent.inheritEnv, host),
+      ...agent.env,
+      ...tool,
+      GANTRY_SCENARIO: planned.case,
+      GANTRY_ATTEMPT: String(planned.attempt),
+    },
+    before: { ...base, ...before, ...tool },
+    after: { ...base, ...after, ...tool },
+  }
+}
+
+function expandTarget(
+  values: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expandVariables(value, variables).text]))
+}
+
+/** A tool that is a file outside the workspace is found by its name: its directory comes first on PATH. */
+function withTool(env: Record<string, string>, program: string | null, path: string): Record<string, string> {
+  return program === null ? env : { ...env, PATH: `${dirname(program)}${delimiter}${env.PATH ?? path}` }
+}
+
+function inherited(
+  names: readonly string[],
+  host: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (host[name] === undefined ? [] : [[name, host[name]]])))
+}

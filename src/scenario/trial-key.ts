@@ -1,0 +1,35 @@
+import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import { version } from '../core/version.ts'
+import { cacheKey } from '../store/cache-key.ts'
+import type { Case } from './case.ts'
+import type { PlannedTrial } from './plan.ts'
+import type { RunRequest } from './request.ts'
+import type { TargetIdentity } from './target-identity.ts'
+
+export interface KeyFacts {
+  readonly planned: PlannedTrial
+  readonly case: Case
+  readonly agent: ResolvedAgent
+  readonly target: TargetIdentity
+  /** Hash of the template tree: the documentation under test and the scripts that grade are in it. */
+  readonly template: string
+  readonly request: RunRequest
+}
+
+/** Everything that could change a trial's result. Each repetition has a key of its own: it is another sample. */
+export function trialKey({ planned, case: entry, agent, target, template, request }: KeyFacts): string {
+  return cacheKey({
+    gantry: version,
+    scenario: entry.source.text,
+    name: planned.case,
+    prompt: entry.scenario.task.prompt,
+    template,
+    rubric: entry.rubric?.value ?? null,
+    target: { ...entry.target, identity: target },
+    agent: { name: planned.agent, driver: agent.driver.name, fingerprint: agent.probe.fingerprint, env: agent.env, home: agent.home },
+    model: planned.model,
+    attempt: planned.attempt,
+    timeoutMs: request.timeoutMs ?? null,
+    judge: request.judge && entry.rubric !== null ? (request.judgeModel ?? null) : null,
+  })
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TrialRecord } from '../core/trial.ts'
+import { isCounted } from '../core/verdict.ts'
+import { moveIfExists } from '../io/directory.ts'
+import { backoffMs } from '../models/retry.ts'
+import { cacheGet, cachePut } from '../store/cache.ts'
+import type { LiveRun, Store } from '../store/contract.ts'
+import type { PlannedTrial } from './plan.ts'
+import type { PreparedRun } from './prepare-run.ts'
+import { runTrial } from './trial.ts'
+import type { TrialLimits, TrialWork } from './trial-work.ts'
+
+export interface RunnerPowers {
+  readonly run: LiveRun
+  readonly store: Store
+  readonly signal: AbortSignal
+  note(note: { readonly level: 'info' | 'warning'; readonly message: string }): void
+}
+
+const defaultTimeoutMs = 300_000
+
+/**
+ * Makes one planned trial: from the cache if it may, else for real, again when the machinery broke. Resolves to null when the
+ * run's budget does not allow it.
+ */
+export function createTrialRunner(
+  prepared: PreparedRun,
+  powers: RunnerPowers,
+): (planned: PlannedTrial) => Promise<TrialRecord | null> {
+  const { request, budget } = prepared
+  const { run, store, signal } = powers
+  return async (planned) => {
+    const key = prepared.keys.get(planned.id) ?? null
+    const mayCache = request.cache && caseOf(prepared, planned).scenario.cost.cache
+    const hit = mayCache && key !== null ? cacheGet(store, key) : null
+    if (hit !== null) return fromCache(hit, planned, run)
+    let waitedMs = 0
+    for (let tries = 0; ; tries += 1) {
+      const share = budget.reserve(trialShare(prepared, planned))
+      if (share.kind === 'refused') return null
+      const work = workOf(prepared, powers, planned, { key, tries, shareUsd: share.usd })
+      const record = await runTrial(work)
+      share.settle(record.costUsd)
+      if (record.ending === 'over_budget' && cappedByRun(prepared, planned, share.usd)) return null
+      if (record.verdict !== 'infra') {
+        if (mayCache && key !== null && isCounted(record.verdict)) cachePut(store, key, { record, runId: run.id })
+        return record
+      }
+      const pauseMs = record.failure === 'rate_limit' || record.failure === 'overloaded' ? backoffMs(tries) : 0
+      const again = pauseMs > 0 ? waitedMs + pauseMs <= request.maxPauseMs : tries < request.infraRetries
+      if (!again) return record
+      waitedMs += pauseMs
+      powers.note({ level: 'warning', message: `${planned.case} (${planned.agent}): ${record.reason}; trying again${pauseMs > 0 ? ` in ${Math.ceil(pauseMs / 1000)} s` : ''}` })
+      moveIfExists(work.dir, `${work.dir}.infra-${tries + 1}`)
+      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal })
+    }
+  }
+}
+
+function caseOf(prepared: PreparedRun, planned: PlannedTrial) {
+  const found = prepared.cases.get(planned.case)
+  if (found === undefined) throw new Error(`plan names the unknown case ${planned.case}`)
+  return found
+}
+
+function workOf(
+  prepared: PreparedRun,
+  { run, store, signal }: RunnerPowers,
+  planned: PlannedTrial,
+  { key, tries, shareUsd }: { readonly key: string | null; readonly tries: number; readonly shareUsd: number | null },
+): TrialWork {
+  const agent = prepared.agents.get(planned.agent)
+  if (agent === undefined) throw new Error(`plan names the unknown agent ${planned.agent}`)
+  const started = run.checkpointOf(planned.id, 'agent') !== undefined
+  if (!started) run.discardTrial(planned.id)
+  return {
+    planned,
+    case: caseOf(prepared, planned),
+    agent,
+    dir: run.openTrial(planned.id),
+    limits: limitsOf(prepared, planned, shareUsd),
+    judge: prepared.judge,
+    prices: prepared.project.config.models,
+    redaction: prepared.redaction,
+    env: prepared.env,
+    checkpoints: {
+      read: (name) => run.checkpointOf(planned.id, name),
+      write: (name, value) => run.checkpoint(planned.id, name, value),
+    },
+    withOracle: false,
+    targetVersion: prepared.targets.get(planned.case)?.version ?? null,
+    cacheKey: key,
+    infraRetries: tries,
+    clock: store.clock,
+    signal,
+  }
+}
+
+function limitsOf(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number | null): TrialLimits {
+  const { run } = caseOf(prepared, planned).scenario
+  const timeoutMs = prepared.request.timeoutMs ?? (run.timeout_secs === undefined ? defaultTimeoutMs : run.timeout_secs * 1000)
+  return {
+    timeoutMs,
+    ...(run.max_turns !== undefined && { maxTurns: run.max_turns }),
+    ...(shareUsd !== null && { maxCostUsd: shareUsd }),
+  }
+}
+
+/** What a trial may cost: the scenario's own limit, else an equal part of what is left for every hand at work. */
+function trialShare({ request, budget, ...prepared }: PreparedRun, planned: PlannedTrial): number | null {
+  const own = prepared.cases.get(planned.case)?.scenario.cost.max_usd ?? null
+  const left = budget.remainingUsd()
+  if (left === null) return own
+  return Math.min(own ?? Number.POSITIVE_INFINITY, left / request.concurrency)
+}
+
+function cappedByRun(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number | null): boolean {
+  const own = caseOf(prepared, planned).scenario.cost.max_usd
+  return shareUsd !== null && (own === undefined || shareUsd < own)
+}
+
+/** A run directory is complete by itself, so the record is stored again; only who really made it is told. */
+function fromCache(hit: NonNullable<ReturnType<typeof cacheGet>>, planned: PlannedTrial, run: LiveRun): TrialRecord {
+  return { ...hit.record, id: planned.id, dir: run.openTrial(planned.id), cachedFrom: hit.runId }
+}

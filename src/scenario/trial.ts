@@ -1,0 +1,136 @@
+import type { AgentOutcome } from '../agents/contract.ts'
+import { outcomeOf } from '../core/outcome.ts'
+import type { TrialRecord } from '../core/trial.ts'
+import type { Verdict } from '../core/verdict.ts'
+import { price } from '../models/pricing.ts'
+import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
+import { assess, type Assessment, notAssessed } from './assess.ts'
+import { writeArtefacts } from './artefacts.ts'
+import { runPostScripts } from './post-scripts.ts'
+import { openRecorder, type Recorder } from './recorder.ts'
+import { type TrialEnvironment, trialEnvironment } from './trial-environment.ts'
+import { type TrialPlace, trialPlace } from './trial-place.ts'
+import type { TrialWork } from './trial-work.ts'
+import { restoreGraderFiles } from './workspace.ts'
+
+/**
+ * One agent's one attempt at one case, from the empty directory to the record. Whatever the agent does ends in a
+ * verdict; only an interruption or a fault of the machine throws.
+ */
+export async function runTrial(work: TrialWork): Promise<TrialRecord> {
+  const place = trialPlace(work.dir)
+  const startedAt = work.clock.now().toISOString()
+  const finished = work.checkpoints.read('agent') as AgentStage | undefined
+  const recorder = await openRecorder(place, work.redaction, work.clock, finished !== undefined)
+  try {
+    const env = trialEnvironment(work.planned, work.case, work.agent, place, work.env)
+    const stage = finished ?? (await agentStage(work, place, env, recorder))
+    if (finished === undefined) work.checkpoints.write('agent', stage)
+    const record = await evaluate(work, place, env, recorder, stage, startedAt)
+    writeArtefacts(record, work, place)
+    return record
+  } finally {
+    recorder.close()
+  }
+}
+
+async function evaluate(
+  work: TrialWork,
+  place: TrialPlace,
+  env: TrialEnvironment,
+  recorder: Recorder,
+  stage: AgentStage,
+  startedAt: string,
+): Promise<TrialRecord> {
+  if (stage.kind === 'invalid') return recordOf(work, place, startedAt, stage, notAssessed(), 'invalid', stage.reason)
+  const { outcome } = stage
+  const broken = brokenMachinery(outcome, recorder)
+  if (broken !== null) return recordOf(work, place, startedAt, stage, notAssessed(), 'infra', broken)
+  const warnings = [...(outcome.warnings ?? []), ...restored(work, place)]
+  const scripts = { workspace: place.fixture, env: env.after, signal: work.signal }
+  warnings.push(...(await runPostScripts(work.case.scenario.scripts.post, scripts, recorder.emit)))
+  stopIfInterrupted(work.signal)
+  const assessment = await assess(work, place, scripts, recorder, stage)
+  stopIfInterrupted(work.signal)
+  for (const message of warnings) recorder.emit({ event: 'note', level: 'warning', message })
+  const { verdict, reason } = judged(assessment)
+  return recordOf(work, place, startedAt, stage, assessment, verdict, reason, warnings)
+}
+
+function judged(assessment: Assessment): { readonly verdict: Verdict; readonly reason: string } {
+  if (assessment.judgeProblem !== null) return { verdict: 'infra', reason: assessment.judgeProblem }
+  return outcomeOf(assessment.gates, assessment.judge)
+}
+
+/** An agent that never really worked says nothing about the tool: the trial is not a failure of anybody under test. */
+function brokenMachinery({ failure, ending, exitCode, finalText }: AgentOutcome, recorder: Recorder): string | null {
+  if (failure !== null) return `the agent could not work (${failure.reason}): ${failure.message}`
+  if (ending === 'not_started') return 'the agent could not be started'
+  const idle = finalText === null && recorder.toolUses().length === 0
+  // What a shell answers for a program that is missing or not executable.
+  if (ending === 'exited' && (exitCode === 126 || exitCode === 127) && idle) {
+    return `the agent's command could not be run (exit ${exitCode})`
+  }
+  return null
+}
+
+function restored(work: TrialWork, place: TrialPlace): string[] {
+  return restoreGraderFiles(work.case, place).map(
+    (path) => `the agent changed ${path}, which grades it; the template's version was put back`,
+  )
+}
+
+function recordOf(
+  work: TrialWork,
+  place: TrialPlace,
+  startedAt: string,
+  stage: AgentStage,
+  assessment: Assessment,
+  verdict: Verdict,
+  reason: string,
+  warnings: readonly string[] = [],
+): TrialRecord {
+  const outcome = stage.kind === 'ran' ? stage.outcome : null
+  const { planned } = work
+  const record: TrialRecord = {
+    id: planned.id,
+    case: planned.case,
+    file: work.case.shownFile,
+    agent: planned.agent,
+    model: planned.model,
+    attempt: planned.attempt,
+    verdict,
+    reason,
+    gates: assessment.gates,
+    metrics: assessment.metrics,
+    judge: assessment.judge,
+    evaluators: assessment.evaluators,
+    score: assessment.score,
+    tier: assessment.tier,
+    costUsd: costOf(work, outcome, assessment),
+    tokens: outcome?.tokens ?? null,
+    durationMs: stage.kind === 'ran' ? stage.durationMs : 0,
+    ending: outcome?.ending ?? 'not_started',
+    agentExitCode: outcome?.exitCode ?? null,
+    ...(outcome?.failure != null && { failure: outcome.failure.reason }),
+    dir: place.dir,
+    tags: work.case.scenario.tags,
+    infraRetries: work.infraRetries,
+    cachedFrom: null,
+    cacheKey: work.cacheKey,
+    startedAt,
+    warnings,
+  }
+  // Redaction changes texts and nothing of the shape. Paths of our own making are left as they are.
+  return { ...(work.redaction.value(record) as TrialRecord), dir: place.dir }
+}
+
+/** What the agent told, else what its tokens cost by the price table; the judge's bill on top. Unknown stays unknown. */
+function costOf(work: TrialWork, outcome: AgentOutcome | null, { judge }: Assessment): number | null {
+  if (outcome === null) return null
+  const agent =
+    outcome.costUsd ?? (outcome.tokens === null ? null : price(work.planned.model, outcome.tokens, work.prices))
+  if (agent === null) return null
+  return judge === null ? agent : agent + (judge.costUsd ?? 0)
+}
+

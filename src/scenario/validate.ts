@@ -1,0 +1,39 @@
+import { loadProject } from '../config/load.ts'
+import { formatPosition, GantryError } from '../core/error.ts'
+import { discoverFiles, shownPath } from './discover.ts'
+import { loadCase } from './load-case.ts'
+import { scenarioSchema } from './schema.ts'
+import { readYaml } from '../io/yaml.ts'
+
+export interface Validation {
+  readonly file: string
+  readonly name: string | null
+  /** null when the scenario is sound. */
+  readonly problem: string | null
+  readonly hint: string | null
+}
+
+/** Every scenario file with what is wrong with it; one broken file does not hide the others. */
+export async function validateScenarios(
+  paths: readonly string[],
+  place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<Validation[]> {
+  const project = loadProject(place.cwd)
+  const files = await discoverFiles(paths, project, place.cwd)
+  const firstFileOf = new Map<string, string>()
+  return files.map((path) => {
+    const file = shownPath(path, project.root)
+    try {
+      const entry = loadCase(readYaml(path, scenarioSchema), { project, cwd: place.cwd, env: place.env })
+      const twin = firstFileOf.get(entry.name)
+      firstFileOf.set(entry.name, twin ?? file)
+      if (twin === undefined) return { file, name: entry.name, problem: null, hint: null }
+      return { file, name: entry.name, problem: `${file}: the name '${entry.name}' is taken by ${twin}`, hint: 'Give each scenario a name of its own.' }
+    } catch (error) {
+      if (!(error instanceof GantryError)) throw error
+      const at = error.at === undefined ? file : formatPosition(error.at)
+      const problem = error.message.includes(at) ? error.message : `${at}: ${error.message}`
+      return { file, name: null, problem, hint: error.hint ?? null }
+    }
+  })
+}

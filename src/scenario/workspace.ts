@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import { copyTree } from '../io/copy-tree.ts'
+import { ensureDir } from '../io/files.ts'
+import { putBack } from '../io/put-back.ts'
+import { isDirectory } from '../io/path-kind.ts'
+import type { Case } from './case.ts'
+import type { TrialPlace } from './trial-place.ts'
+
+const initialState = 'initial-state'
+
+/** A fresh workspace: the template, then `initial-state/` over its root, and an empty HOME and TMPDIR beside it. */
+export async function prepareWorkspace(
+  { templateDir, oracleFiles }: Case,
+  place: TrialPlace,
+  { withOracle }: { readonly withOracle: boolean },
+): Promise<void> {
+  const hidden = new Set(withOracle ? [] : oracleFiles)
+  await copyTree(templateDir, place.fixture, {
+    exclude: (path) => path === initialState || hidden.has(path),
+  })
+  const initial = join(templateDir, initialState)
+  if (isDirectory(initial)) await copyTree(initial, place.fixture)
+  ensureDir(place.home)
+  ensureDir(place.tmp)
+}
+
+/**
+ * Puts back the scripts that grade the agent where it changed or removed them: an agent must not write its own marks.
+ * Returns the paths that were touched.
+ */
+export function restoreGraderFiles({ templateDir, graderFiles }: Case, place: TrialPlace): string[] {
+  return graderFiles.filter((path) => putBack(templateDir, place.fixture, path))
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import type { TrialRecord } from '../core/trial.ts'
+import { namesIn, modifiedAtMs, readTextIfExists, treeBytes } from '../io/directory.ts'
+import { removeTree, writeFileAtomic } from '../io/files.ts'
+import type { CachedRecord, Store } from './contract.ts'
+import { parseJson } from './parse-json.ts'
+import { isRecord } from './trial-record.ts'
+
+/** How long a record may answer for a trial that is not made. */
+export const cacheMaxAgeMs = 30 * 86_400_000
+
+/** What is stored under the key; null when there is nothing, it is too old, or it is damaged. */
+export function cacheGet(store: Store, key: string): CachedRecord | null {
+  const text = readTextIfExists(entryPath(store, key))
+  const entry = text === null ? null : parseEntry(text, key)
+  if (entry === null) return null
+  const ageMs = store.clock.now().getTime() - Date.parse(entry.storedAt)
+  return ageMs <= cacheMaxAgeMs ? entry : null
+}
+
+/** Stores a record under the key; of two at once, one wins whole. */
+export function cachePut(
+  store: Store,
+  key: string,
+  { record, runId }: { readonly record: TrialRecord; readonly runId: string },
+): void {
+  const entry = { schema_version: 1, key, run_id: runId, stored_at: store.clock.now().toISOString(), record }
+  writeFileAtomic(entryPath(store, key), `${JSON.stringify(entry)}\n`)
+}
+
+/** Removes entries past their age or damaged, and what a killed writer left; all of them with `all`. */
+export function pruneCache(
+  store: Store,
+  { all, dryRun }: { readonly all: boolean; readonly dryRun: boolean },
+): { readonly entries: number; readonly bytes: number } {
+  let entries = 0
+  let bytes = 0
+  for (const name of namesIn(store.cacheDir)) {
+    const key = /^([0-9a-f]{64})\.json/.exec(name)?.[1]
+    if (key === undefined) continue
+    const path = join(store.cacheDir, name)
+    const whole = name === `${key}.json`
+    if (whole ? !all && cacheGet(store, key) !== null : isBeingWritten(store, path)) continue
+    entries += 1
+    bytes += treeBytes(path)
+    if (!dryRun) removeTree(path)
+  }
+  return { entries, bytes }
+}
+
+function isBeingWritten(store: Store, path: string): boolean {
+  const modifiedMs = modifiedAtMs(path)
+  return modifiedMs !== null && store.clock.now().getTime() - modifiedMs < 3_600_000
+}
+
+function entryPath(store: Store, key: string): string {
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new TypeError(`not a cache key: ${JSON.stringify(key)}`)
+  return join(store.cacheDir, `${key}.json`)
+}
+
+function parseEntry(text: string, key: string): CachedRecord | null {
+  const value = parseJson(text)
+  if (typeof value !== 'object' || value === null) return null
+  if (!('key' in value && 'run_id' in value && 'stored_at' in value && 'record' in value)) return null
+  const { run_id: runId, stored_at: storedAt, record } = value
+  if (value.key !== key || typeof runId !== 'string' || typeof storedAt !== 'string') return null
+  if (Number.isNaN(Date.parse(storedAt)) || !isRecord(record)) return null
+  return { record, runId, storedAt }
+}

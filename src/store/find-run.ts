@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { nearest } from '../core/nearest.ts'
+import { GantryError } from '../core/error.ts'
+import type { RunKind, Store } from './contract.ts'
+import { readManifestState } from './read-manifest.ts'
+import type { ParsedRunId } from './run-id.ts'
+import { runIds } from './run-ids.ts'
+
+export interface FindOptions {
+  /** Only runs of this kind answer to `latest` and `blessed`. */
+  readonly kind?: RunKind
+}
+
+/**
+ * The whole id of the run a person means: `latest`, `blessed` (the newest of them), an id, or the beginning of one, with or without `run_`. Throws
+ * GantryError NOT_FOUND that names the nearest or the newest ones, USAGE when several begin so.
+ */
+export function findRun(store: Store, wanted: string, options: FindOptions = {}): string {
+  const ids = runIds(store)
+  if (wanted === 'latest' || wanted === 'blessed') return newest(store, ids, wanted, options.kind)
+  const exact = ids.find(({ id }) => id === wanted)
+  if (exact !== undefined) return exact.id
+  const matches = wanted === '' ? [] : ids.filter(({ id }) => id.startsWith(wanted) || id.startsWith(`run_${wanted}`))
+  if (matches.length === 1 && matches[0] !== undefined) return matches[0].id
+  if (matches.length > 1) throw ambiguous(wanted, matches)
+  throw unknown(store, wanted, ids)
+}
+
+function newest(
+  store: Store,
+  ids: readonly ParsedRunId[],
+  wanted: 'latest' | 'blessed',
+  kind: RunKind | undefined,
+): string {
+  let best: { id: string; startedAt: string; secondMs: number } | null = null
+  for (const { id, startedAtMs } of ids) {
+    // Ids know seconds only; of several in one second the manifests tell which came last.
+    if (best !== null && startedAtMs < best.secondMs) break
+    const state = readManifestState(join(store.runsDir, id))
+    const manifest = state.kind === 'whole' ? state.manifest : null
+    if (kind !== undefined && manifest?.kind !== kind) continue
+    if (wanted === 'blessed' && manifest?.flags.blessed !== true) continue
+    const startedAt = manifest?.timestamp_start ?? ''
+    if (best === null || startedAt > best.startedAt) best = { id, startedAt, secondMs: startedAtMs }
+  }
+  if (best !== null) return best.id
+  const what = ['no', wanted === 'blessed' ? 'blessed' : '', kind ?? '', 'run'].filter((word) => word !== '').join(' ')
+  const hint = wanted === 'blessed' ? 'Bless one with "gantry runs bless RUN".' : 'The store holds none yet.'
+  throw new GantryError('NOT_FOUND', `there is ${what} in ${store.root}`, { hint })
+}
+
+function ambiguous(wanted: string, matches: readonly ParsedRunId[]): GantryError {
+  return new GantryError('USAGE', `${matches.length} runs begin with ${JSON.stringify(wanted)}`, {
+    hint: `Write more of the id: ${shown(matches)}.`,
+  })
+}
+
+function unknown(store: Store, wanted: string, ids: readonly ParsedRunId[]): GantryError {
+  const message = `there is no run ${JSON.stringify(wanted)} in ${store.root}`
+  if (ids.length === 0) return new GantryError('NOT_FOUND', message, { hint: 'The store holds no runs yet.' })
+  const close = nearest(wanted, ids.map(({ id }) => id))
+  const hint = close === undefined ? `The newest are: ${shown(ids)}.` : `Did you mean ${close}?`
+  return new GantryError('NOT_FOUND', message, { hint })
+}
+
+function shown(ids: readonly ParsedRunId[]): string {
+  const some = ids.slice(0, 5).map(({ id }) => id)
+  return `${some.join(', ')}${ids.length > some.length ? ', …' : ''}`
+}

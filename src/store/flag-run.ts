@@ -1,0 +1,10 @@
+import type { Manifest, RunFlag, Store } from './contract.ts'
+import { flagManifest } from './manifest.ts'
+import { openRun } from './open-run.ts'
+import { updateManifest } from './update-manifest.ts'
+
+/** Sets or takes back a flag of a run, live or ended, and returns its manifest. */
+export function flagRun(store: Store, runId: string, flag: RunFlag, on: boolean, reason?: string): Manifest {
+  const { dir } = openRun(store, runId)
+  return updateManifest(dir, (manifest) => flagManifest(manifest, flag, on, reason))
+}

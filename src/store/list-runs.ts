@@ -1,0 +1,41 @@
+import { GantryError } from '../core/error.ts'
+import type { RunKind, RunRow, Store } from './contract.ts'
+import { fromIndexed } from './index-rows.ts'
+import { runIds } from './run-ids.ts'
+import { readRunRow } from './run-row.ts'
+
+export interface ListOptions {
+  readonly limit?: number
+  readonly kind?: RunKind
+}
+
+/** Runs, newest first, and how many there are without the limit. Right whatever state the index is in, or without one. */
+export async function listRuns(
+  store: Store,
+  { limit = Infinity, kind }: ListOptions = {},
+): Promise<{ readonly runs: RunRow[]; readonly total: number }> {
+  const ids = runIds(store)
+  if (ids.length === 0) return { runs: [], total: 0 }
+  const rows = (await indexedRows(store)) ?? ids.map((parsed) => readRunRow(store, parsed))
+  const wanted = rows.filter((row) => kind === undefined || row.kind === kind).sort(newestFirst)
+  return { runs: wanted.slice(0, limit), total: wanted.length }
+}
+
+/** null when the index cannot be used: the store is read-only, the disk is full, or another process keeps it. */
+async function indexedRows(store: Store): Promise<RunRow[] | null> {
+  const { withIndex } = await import('./index-database.ts')
+  const { refreshIndex } = await import('./refresh-index.ts')
+  try {
+    return withIndex(store, (index) => {
+      refreshIndex(store, index)
+      return index.runs().map((row) => fromIndexed(store, row))
+    })
+  } catch (error) {
+    if (error instanceof GantryError) return null
+    throw error
+  }
+}
+
+function newestFirst(a: RunRow, b: RunRow): number {
+  return b.startedAt.localeCompare(a.startedAt, 'en') || b.id.localeCompare(a.id, 'en')
+}

@@ -1,0 +1,108 @@
+import { version } from '../core/version.ts'
+import { describeHost } from '../io/host.ts'
+import type { Manifest, ManifestChange, NewRun, RunFlag, RunTotals } from './contract.ts'
+import { runFlags, runKinds } from './contract.ts'
+
+/** The manifest of a run that begins now. */
+export function newManifest(runId: string, startedAt: string, run: NewRun): Manifest {
+  const host = describeHost()
+  const blank: Manifest = {
+    schema_version: 1,
+    run_id: runId,
+    kind: run.kind,
+    title: run.title,
+    status: 'running',
+    timestamp_start: startedAt,
+    timestamp_end: null,
+    commit_sha: 'unknown',
+    dirty: null,
+    commands_executed: [],
+    platform: {
+      os: host.os,
+      arch: host.arch,
+      container_image: null,
+      cpus: host.cpus,
+      memory_bytes: host.memoryBytes,
+    },
+    versions: { gantry: version, node: process.versions.node, agents: {}, target: null },
+    argv: run.argv,
+    cwd: run.cwd,
+    flags: { pinned: false, blessed: false, stuck: false },
+    flag_reasons: {},
+    refers_to: [],
+    resumed_at: [],
+    totals: null,
+    details: {},
+  }
+  return changeManifest(blank, run)
+}
+
+/** Records are merged key by key, references are added, everything else is replaced. */
+export function changeManifest(manifest: Manifest, change: ManifestChange): Manifest {
+  const { platform, versions } = manifest
+  return {
+    ...manifest,
+    title: change.title ?? manifest.title,
+    commit_sha: change.commit_sha ?? manifest.commit_sha,
+    dirty: change.dirty === undefined ? manifest.dirty : change.dirty,
+    commands_executed: change.commands_executed ?? manifest.commands_executed,
+    platform: {
+      ...platform,
+      container_image:
+        change.container_image === undefined ? platform.container_image : change.container_image,
+    },
+    versions: {
+      ...versions,
+      agents: { ...versions.agents, ...change.agents },
+      target: change.target === undefined ? versions.target : change.target,
+    },
+    refers_to: withReferences(manifest, change.refers_to ?? []),
+    details: { ...manifest.details, ...change.details },
+  }
+}
+
+/** Sets or takes back a flag. A reason goes with its flag. */
+export function flagManifest(manifest: Manifest, flag: RunFlag, on: boolean, reason?: string): Manifest {
+  const { [flag]: _dropped, ...otherReasons } = manifest.flag_reasons
+  const keepsReason = on && reason !== undefined
+  return {
+    ...manifest,
+    flags: { ...manifest.flags, [flag]: on },
+    flag_reasons: keepsReason ? { ...otherReasons, [flag]: reason } : otherReasons,
+  }
+}
+
+export function flagsOf(manifest: Manifest): RunFlag[] {
+  return runFlags.filter((flag) => manifest.flags[flag])
+}
+
+/**
+ * A manifest as it came from disk, or null when it is none. Looks at every field a reader leans on; fields that a later
+ * version added are kept.
+ */
+export function parseManifest(value: unknown): Manifest | null {
+  if (!isRecord(value) || value.schema_version !== 1) return null
+  const texts = ['run_id', 'title', 'status', 'timestamp_start', 'commit_sha', 'cwd']
+  if (texts.some((name) => typeof value[name] !== 'string')) return null
+  if (!runKinds.some((kind) => kind === value.kind)) return null
+  if (Number.isNaN(Date.parse(String(value.timestamp_start)))) return null
+  const lists = ['commands_executed', 'argv', 'refers_to', 'resumed_at']
+  if (lists.some((name) => !Array.isArray(value[name]))) return null
+  if (['flags', 'flag_reasons', 'platform', 'versions', 'details'].some((name) => !isRecord(value[name]))) return null
+  if (value.totals !== null && !isTotals(value.totals)) return null
+  return value as unknown as Manifest
+}
+
+function withReferences(manifest: Manifest, added: readonly string[]): readonly string[] {
+  const references = new Set([...manifest.refers_to, ...added])
+  references.delete(manifest.run_id)
+  return [...references]
+}
+
+function isTotals(value: unknown): value is RunTotals {
+  return isRecord(value) && typeof value.trials === 'number' && isRecord(value.counts)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,43 @@
+import { GantryError } from '../core/error.ts'
+import { readTextIfExists } from '../io/directory.ts'
+import type { RunPlan } from './contract.ts'
+import { parseJson } from './parse-json.ts'
+import { isSafeName, runFile } from './run-paths.ts'
+
+/** The frozen plan; null when the run never got as far. Throws GantryError CORRUPT when it is damaged. */
+export function readPlan(runDir: string): RunPlan | null {
+  const path = runFile.plan(runDir)
+  const text = readTextIfExists(path)
+  if (text === null) return null
+  const plan = parsePlan(text)
+  if (plan !== null) return plan
+  throw new GantryError('CORRUPT', `${path} is damaged`, {
+    hint: 'The run cannot be resumed; its finished trials are still in trials/. Start a new run.',
+  })
+}
+
+/** Ids in plan order. A damaged plan throws, or counts as no plan. */
+export function plannedIds(runDir: string, damaged: 'throw' | 'skip'): string[] {
+  const plan = damaged === 'throw' ? readPlan(runDir) : parsePlan(readTextIfExists(runFile.plan(runDir)) ?? '')
+  return plan?.trials.map(({ id }) => id) ?? []
+}
+
+export function isPlan(value: unknown): value is RunPlan {
+  if (typeof value !== 'object' || value === null || !('trials' in value)) return false
+  return Array.isArray(value.trials) && value.trials.every(isPlannedTrial)
+}
+
+function parsePlan(text: string): RunPlan | null {
+  const value = parseJson(text)
+  return isPlan(value) ? value : null
+}
+
+function isPlannedTrial(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'id' in value &&
+    typeof value.id === 'string' &&
+    isSafeName(value.id)
+  )
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import { modifiedAtMs } from '../io/directory.ts'
+import type { Manifest, RunRow, RunTotals, Store, TrialRow } from './contract.ts'
+import { isLive } from './run-lock.ts'
+import { flagsOf } from './manifest.ts'
+import { readManifestState } from './read-manifest.ts'
+import { plannedIds } from './read-plan.ts'
+import { readTrials } from './read-trials.ts'
+import type { ParsedRunId } from './run-id.ts'
+import { runFile } from './run-paths.ts'
+import { runTotals } from './run-totals.ts'
+import { trialRow } from './trial-row.ts'
+
+/** A run as its files tell it, in whatever state its directory is. */
+export function readRunRow(store: Store, parsed: ParsedRunId): RunRow {
+  const dir = join(store.runsDir, parsed.id)
+  const state = readManifestState(dir)
+  return state.kind === 'whole'
+    ? rowOf(store, dir, state.manifest, () => readTrialRows(parsed.id, dir))
+    : unknownRow(dir, parsed)
+}
+
+/** The same from a manifest at hand. `rows` is asked only when the run has not ended and its sums are not written yet. */
+export function rowOf(store: Store, dir: string, manifest: Manifest, rows: () => Iterable<TrialRow>): RunRow {
+  const running = manifest.status === 'running'
+  const live = running && isLive(dir)
+  return {
+    id: manifest.run_id,
+    dir,
+    kind: manifest.kind,
+    title: manifest.title,
+    status: running && !live ? 'interrupted' : manifest.status,
+    live,
+    startedAt: manifest.timestamp_start,
+    endedAt: manifest.timestamp_end,
+    totals: running ? totalsSoFar(store, dir, manifest, live, rows()) : manifest.totals,
+    flags: flagsOf(manifest),
+  }
+}
+
+/** Every finished trial of a run; a damaged one counts as not finished. */
+export function readTrialRows(runId: string, dir: string): TrialRow[] {
+  return Array.from(readTrials(dir, 'skip'), (record) => trialRow(runId, record))
+}
+
+function unknownRow(dir: string, { id, format, startedAtMs }: ParsedRunId): RunRow {
+  return {
+    id,
+    dir,
+    kind: 'unknown',
+    title: format === 'descriptive' ? id.slice('YYYYmmdd-HHMMSS-'.length) : '',
+    status: 'unknown',
+    live: isLive(dir),
+    startedAt: new Date(startedAtMs).toISOString(),
+    endedAt: null,
+    totals: null,
+    flags: [],
+  }
+}
+
+function totalsSoFar(
+  store: Store,
+  dir: string,
+  manifest: Manifest,
+  live: boolean,
+  rows: Iterable<TrialRow>,
+): RunTotals {
+  const begunAt = Date.parse(manifest.resumed_at.at(-1) ?? manifest.timestamp_start)
+  const seenAt = live ? store.clock.now().getTime() : (modifiedAtMs(runFile.trialLog(dir)) ?? begunAt)
+  return runTotals(rows, {
+    planned: plannedIds(dir, 'skip').length,
+    durationMs: (manifest.totals?.duration_ms ?? 0) + Math.max(0, seenAt - begunAt),
+  })
+}

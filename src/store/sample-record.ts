@@ -1,0 +1,47 @@
+import type { TrialRecord } from '../core/trial.ts'
+
+/** A whole record for tests; `overrides` are what the test is about. */
+export function sampleRecord(id: string, overrides: Partial<TrialRecord> = {}): TrialRecord {
+  return {
+    id,
+    case: 'note_capture',
+    file: 'scenarios/note_capture.yaml',
+    agent: 'mine',
+    model: 'default',
+    attempt: 1,
+    verdict: 'pass',
+    reason: 'all 3 gates passed',
+    gates: [{ type: 'command_succeeds', passed: true, message: 'exit code 0', detail: { exit_code: 0 } }],
+    metrics: {
+      total_commands: 3,
+      unique_commands: 2,
+      error_count: 1,
+      error_rate: 1 / 3,
+      retry_count: 1,
+      retry_rate: 1 / 3,
+      help_invocations: 0,
+      first_try_success_rate: 0.5,
+      iteration_ratio: 2 / 3,
+      completed: true,
+      source: 'events',
+      subcommands: {},
+    },
+    judge: null,
+    evaluators: [],
+    score: null,
+    tier: null,
+    costUsd: 0.25,
+    tokens: { input: 100, output: 20, cacheRead: 0, cacheWrite: 0 },
+    durationMs: 1_500,
+    ending: 'exited',
+    agentExitCode: 0,
+    dir: '/elsewhere',
+    tags: [],
+    infraRetries: 0,
+    cachedFrom: null,
+    cacheKey: null,
+    startedAt: '2025-06-30T12:00:00.000Z',
+    warnings: [],
+    ...overrides,
+  }
+}

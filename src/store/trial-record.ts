@@ -1,0 +1,35 @@
+import type { TrialRecord } from '../core/trial.ts'
+import { verdicts } from '../core/verdict.ts'
+import { parseJson } from './parse-json.ts'
+
+/** The id always comes first, so that a line of the trial log can be told from another without parsing it. */
+export function serializeRecord(record: TrialRecord): string {
+  const { id, ...rest } = record
+  return `${JSON.stringify({ id, ...rest })}\n`
+}
+
+/** The id at the beginning of a serialized record; null when the line is no record. */
+export function idOfLine(head: string): string | null {
+  return /^\{"id":"([A-Za-z0-9][A-Za-z0-9._-]{0,149})"/.exec(head)?.[1] ?? null
+}
+
+/** How much of a line `idOfLine` needs. */
+export const recordHeadBytes = 160
+
+/** null when the text is no whole record of that trial. */
+export function parseRecord(text: string, trialId: string): TrialRecord | null {
+  const value = parseJson(text)
+  return isRecord(value) && value.id === trialId ? value : null
+}
+
+/** A record is written in one piece, so a few fields tell whether it is one. */
+export function isRecord(value: unknown): value is TrialRecord {
+  if (typeof value !== 'object' || value === null) return false
+  if (!('id' in value && 'verdict' in value && 'gates' in value && 'case' in value)) return false
+  return (
+    typeof value.id === 'string' &&
+    typeof value.case === 'string' &&
+    verdicts.some((verdict) => verdict === value.verdict) &&
+    Array.isArray(value.gates)
+  )
+}
