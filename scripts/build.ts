@@ -15,7 +15,10 @@ await build({
   external: [/^node:/, ...Object.keys(source.dependencies).map((name) => new RegExp(`^${name}(/|$)`))],
   output: { dir: dist, format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' },
 })
-execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+})
 chmodSync(join(dist, 'bin.js'), 0o755)
 for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md', 'schemas', 'docs']) {
   cpSync(join(root, name), join(dist, name), { recursive: true })
@@ -29,7 +32,11 @@ const published = {
   type,
   engines,
   bin: { gantry: 'bin.js' },
-  exports: { '.': { types: './types/src/index.d.ts', default: './index.js' }, './schemas/*': './schemas/*', './package.json': './package.json' },
+  exports: {
+    '.': { types: './types/src/index.d.ts', default: './index.js' },
+    './schemas/*': './schemas/*',
+    './package.json': './package.json',
+  },
   dependencies,
 }
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)

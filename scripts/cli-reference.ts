@@ -30,7 +30,10 @@ ${sections.join('\n\n')}
 `
 }
 
-function leaves(command: Command, path = command.name()): { readonly path: string; readonly command: Command }[] {
+function leaves(
+  command: Command,
+  path = command.name(),
+): { readonly path: string; readonly command: Command }[] {
   if (command.commands.length === 0) return [{ path, command }]
   return command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`))
 }
@@ -38,13 +41,22 @@ function leaves(command: Command, path = command.name()): { readonly path: strin
 function section(path: string, command: Command): string {
   const help = command.createHelp()
   const rows = [
-    ...help.visibleArguments(command).map((argument) => [`\`${help.argumentTerm(argument)}\``, help.argumentDescription(argument)]),
-    ...help.visibleOptions(command).map((option) => [`\`${help.optionTerm(option)}\``, help.optionDescription(option)]),
+    ...help
+      .visibleArguments(command)
+      .map((argument) => [`\`${help.argumentTerm(argument)}\``, help.argumentDescription(argument)]),
+    ...help
+      .visibleOptions(command)
+      .map((option) => [`\`${help.optionTerm(option)}\``, help.optionDescription(option)]),
   ]
-  const table = rows.map(([term, text]) => `| ${escape(term ?? '')} | ${escape(text ?? '')} |`)
-  return [`## ${path}`, command.description(), `\`${path} ${command.usage()}\``, ['| | |', '|---|---|', ...table].join('\n')].join('\n\n')
+  const table = rows.map(([term, text]) => `| ${cell(term ?? '')} | ${cell(text ?? '')} |`)
+  return [
+    `## ${path}`,
+    command.description(),
+    `\`${path} ${command.usage()}\``,
+    ['| | |', '|---|---|', ...table].join('\n'),
+  ].join('\n\n')
 }
 
-function escape(text: string): string {
+function cell(text: string): string {
   return text.replaceAll('|', '\\|')
 }

@@ -59,7 +59,9 @@ Next: README.md, or "bin/gantry scenario new my-first --target TOOL" in a projec
 `)
 process.exitCode = asExpected ? 0 : 1
 
-function tally(records: readonly { agent: string; verdict: string }[]): Record<string, { pass: number; fail: number }> {
+function tally(
+  records: readonly { agent: string; verdict: string }[],
+): Record<string, { pass: number; fail: number }> {
   const count = (agent: string, verdict: string): number =>
     records.filter((record) => record.agent === agent && record.verdict === verdict).length
   return Object.fromEntries(

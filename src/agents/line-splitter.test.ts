@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { createLineSplitter } from './line-splitter.ts'
 
 test('lines come out the same however the bytes are cut', () => {
-  const line = fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\r\n\uFEFF]/g, ''))
+  const line = fc
+    .array(fc.constantFrom('a', 'é', '漢', '🦀', '"', '\\', '\0', ' '))
+    .map((characters) => characters.join(''))
   fc.assert(
     fc.property(
       fc.array(line, { maxLength: 8 }),
@@ -20,7 +22,6 @@ test('lines come out the same however the bytes are cut', () => {
         expect(seen).toEqual(lines)
       },
     ),
-    { numRuns: 30 },
   )
 })
 

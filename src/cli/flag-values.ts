@@ -3,7 +3,13 @@ import { parseDuration } from '../core/duration.ts'
 
 /** `a,b` and repeated flags both add to the list. */
 export function list(value: string, before: readonly string[] = []): string[] {
-  return [...before, ...value.split(',').map((part) => part.trim()).filter((part) => part !== '')]
+  return [
+    ...before,
+    ...value
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  ]
 }
 
 export function repeated(value: string, before: readonly string[] = []): string[] {

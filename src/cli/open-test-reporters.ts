@@ -16,7 +16,8 @@ export async function openTestReporters(
   const specs = flags.json === true ? [...named, parseReporterSpec('json')] : named
   const onStdout = specs.some(({ path }) => path === null)
   const place = { env: context.env, cwd: context.cwd }
-  if (!onStdout) return openReporters([...specs, parseReporterSpec('console')], { ...place, stdout: context.stdout })
+  if (!onStdout)
+    return openReporters([...specs, parseReporterSpec('console')], { ...place, stdout: context.stdout })
   const asked = await openReporters(specs, { ...place, stdout: context.stdout })
   const forPeople = specs.some(({ name, path }) => name === 'console' && path === null)
   if (forPeople || !context.stderr.isTTY) return asked

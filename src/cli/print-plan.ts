@@ -33,7 +33,12 @@ export async function printPlan(
   const row = (label: string, text: string): void => stdout.write(`${dim(label.padEnd(11))} ${text}\n`)
   row('cache', `${estimate.cacheHits} of ${estimate.trials} trials would be taken from it`)
   row('cost', costLine(estimate, prepared))
-  row('time', estimate.durationMs === null ? 'no earlier run to learn from' : `about ${formatDuration(estimate.durationMs)} of agent time${partly(estimate)}`)
+  row(
+    'time',
+    estimate.durationMs === null
+      ? 'no earlier run to learn from'
+      : `about ${formatDuration(estimate.durationMs)} of agent time${partly(estimate)}`,
+  )
   if (estimate.precision !== null) {
     const { halfWidth, detectable } = estimate.precision
     row(
@@ -43,13 +48,17 @@ export async function printPlan(
   }
   const cap = prepared.request.maxCostUsd
   if (cap !== undefined && estimate.costUsd !== null && estimate.costUsd > cap) {
-    stdout.write(yellow(`\nThe estimate is above --max-cost-usd ${cap}: the run would stop before its end.\n`))
+    stdout.write(
+      yellow(`\nThe estimate is above --max-cost-usd ${cap}: the run would stop before its end.\n`),
+    )
   }
 }
 
 function costLine(estimate: RunEstimate, { request }: PreparedRun): string {
   const cap = request.maxCostUsd === undefined ? '' : ` (cap $${request.maxCostUsd})`
-  return estimate.costUsd === null ? `no earlier run to learn from${cap}` : `about $${estimate.costUsd.toFixed(4)}${partly(estimate)}${cap}`
+  return estimate.costUsd === null
+    ? `no earlier run to learn from${cap}`
+    : `about $${estimate.costUsd.toFixed(4)}${partly(estimate)}${cap}`
 }
 
 function partly({ withoutHistory }: RunEstimate): string {

@@ -8,12 +8,17 @@ import { testCommand } from './test.ts'
 /** Every command of `gantry`; the docs' reference is generated from what this returns. */
 export function createProgram(context: CliContext): Command {
   const program = new Command('gantry')
-    .description('The deterministic scaffold around coding agents: the model proposes, deterministic code disposes.')
+    .description(
+      'The deterministic scaffold around coding agents: the model proposes, deterministic code disposes.',
+    )
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
-    .showHelpAfterError("(add --help to see what is possible)")
-    .addHelpText('after', `\nExit codes: 0 pass · 1 checks failed · 2 bad usage or input · 3 infrastructure · 4 inconclusive or partial with --strict · 130 interrupted`)
+    .showHelpAfterError('(add --help to see what is possible)')
+    .addHelpText(
+      'after',
+      `\nExit codes: 0 pass · 1 checks failed · 2 bad usage or input · 3 infrastructure · 4 inconclusive or partial with --strict · 130 interrupted`,
+    )
   program.addCommand(testCommand(context))
   program.addCommand(scenarioCommand(context))
   program.addCommand(runsCommand(context))

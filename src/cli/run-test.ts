@@ -14,7 +14,11 @@ import type { TestFlags } from './test-flags.ts'
 import { testRequest } from './test-request.ts'
 
 /** `gantry test`, once the flags are known. */
-export async function runTest(paths: readonly string[], flags: TestFlags, context: CliContext): Promise<void> {
+export async function runTest(
+  paths: readonly string[],
+  flags: TestFlags,
+  context: CliContext,
+): Promise<void> {
   refuseWhenSwitchedOff(context)
   refuseContradictions(paths, flags)
   const store = storeOf(flags, context)
@@ -77,7 +81,10 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
   if (flags.profile !== undefined && (flags.agent !== undefined || flags.model !== undefined)) {
     clash('--profile names agents and models already', 'Leave out --agent and --model, or --profile.')
   }
-  if (flags.resume !== undefined && (paths.length > 0 || flags.agent !== undefined || flags.rerunFailed !== undefined)) {
+  if (
+    flags.resume !== undefined &&
+    (paths.length > 0 || flags.agent !== undefined || flags.rerunFailed !== undefined)
+  ) {
     clash('--resume goes on with a run as it was planned', 'Name no paths or agents beside it.')
   }
   if (flags.watch === true && (flags.resume !== undefined || flags.json === true)) {

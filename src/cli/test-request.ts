@@ -45,7 +45,10 @@ export async function testRequest(
     seed: flags.seed,
   })
   if (flags.rerunFailed === undefined || flags.rerunFailed === false) return runRequestSchema.parse(asked)
-  const { request, trials } = await failedTrials(store, flags.rerunFailed === true ? 'latest' : flags.rerunFailed)
+  const { request, trials } = await failedTrials(
+    store,
+    flags.rerunFailed === true ? 'latest' : flags.rerunFailed,
+  )
   return runRequestSchema.parse({ ...request, ...asked, only: trials, cache: false })
 }
 

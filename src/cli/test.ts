@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { CliContext } from './context.ts'
-import type { TestFlags } from './test-flags.ts'
 import { count, duration, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
+import type { TestFlags } from './test-flags.ts'
 
 export function testCommand(context: CliContext): Command {
   return new Command('test')
@@ -9,7 +9,11 @@ export function testCommand(context: CliContext): Command {
     .argument('[path...]', 'scenario files, directories, globs or names (default: those of gantry.yaml)')
     .optionsGroup('What to run:')
     .option('-s, --scenario <name>', 'a scenario by file or name; the same as naming it', repeated)
-    .option('--filter <glob>', 'only scenarios whose name matches: a word, a glob, or /regular expression/', repeated)
+    .option(
+      '--filter <glob>',
+      'only scenarios whose name matches: a word, a glob, or /regular expression/',
+      repeated,
+    )
     .option('--tag <tag>', 'only scenarios with any of these tags', list)
     .option('--all-tags', 'demand every --tag instead of any')
     .option('--tier <n>', 'only scenarios up to this tier (0 smoke … 3 comprehensive)', wholeNumber)
@@ -42,7 +46,11 @@ export function testCommand(context: CliContext): Command {
     .option('--reporter <name[:path]>', 'console, json, junit, tap, md, html or github; repeatable', repeated)
     .option('--baseline <run>', "compare with a run: its id, 'latest' or 'blessed'")
     .option('--threshold <share>', 'pass rate every case must reach (default 1)', share)
-    .option('--max-infra-rate <share>', 'above this share of broken trials the run is infra (default 0.05)', share)
+    .option(
+      '--max-infra-rate <share>',
+      'above this share of broken trials the run is infra (default 0.05)',
+      share,
+    )
     .option('--strict', 'exit 4 when the run is partial or inconclusive')
     .action(async (paths: string[], flags: TestFlags) => {
       const { runTest } = await import('./run-test.ts')

@@ -14,7 +14,8 @@ export interface Project {
 /** The project around a directory. A configuration file that does not load is an error, never a warning. */
 export function loadProject(cwd: string, explicit?: string): Project {
   const path = explicit === undefined ? findUpward(cwd) : resolve(cwd, explicit)
-  if (path === null) return { root: cwd, config: parseYaml('', 'gantry.yaml', configSchema).value, source: null }
+  if (path === null)
+    return { root: cwd, config: parseYaml('', 'gantry.yaml', configSchema).value, source: null }
   const source = readYaml(path, configSchema)
   return { root: dirname(path), config: source.value, source }
 }

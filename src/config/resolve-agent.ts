@@ -1,5 +1,5 @@
-import { type AgentConfig, createAgent } from '../agents/index.ts'
 import type { AgentDriver, AgentProbe } from '../agents/contract.ts'
+import { type AgentConfig, createAgent } from '../agents/index.ts'
 import { GantryError } from '../core/error.ts'
 import { expandVariables } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
@@ -41,14 +41,28 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
   const driver = createAgent(name, settings, { base: inline === undefined ? project.root : cwd })
   const expanded = 'env' in settings ? expandAll(name, settings.env, surroundings) : {}
   const inheritEnv = 'inherit_env' in settings ? settings.inherit_env : []
-  const inherited = Object.fromEntries(inheritEnv.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]])))
+  const inherited = Object.fromEntries(
+    inheritEnv.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]])),
+  )
   const probe = await driver.probe({ env: { ...probeEnv, ...inherited, ...expanded }, signal })
   if (!probe.found) {
-    throw new GantryError('NOT_FOUND', `agent '${name}' cannot be used: ${probe.problem ?? 'it was not found'}`, {
-      ...(project.source !== null && inline === undefined && { at: project.source.positionOf(['agents', name]) }),
-    })
+    throw new GantryError(
+      'NOT_FOUND',
+      `agent '${name}' cannot be used: ${probe.problem ?? 'it was not found'}`,
+      {
+        ...(project.source !== null &&
+          inline === undefined && { at: project.source.positionOf(['agents', name]) }),
+      },
+    )
   }
-  return { name, driver, probe, env: expanded, inheritEnv, home: 'home' in settings ? settings.home : 'isolated' }
+  return {
+    name,
+    driver,
+    probe,
+    env: expanded,
+    inheritEnv,
+    home: 'home' in settings ? settings.home : 'isolated',
+  }
 }
 
 function expandAll(

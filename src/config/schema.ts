@@ -5,18 +5,27 @@ import { targetSchema } from './target-schema.ts'
 
 /** gantry.yaml: found upward from the working directory, every key optional, paths relative to the file. */
 export const configSchema = z.strictObject({
-  agents: z.record(z.string().min(1), agentSchema).default({}).describe('Agents by the name used with --agent.'),
+  agents: z
+    .record(z.string().min(1), agentSchema)
+    .default({})
+    .describe('Agents by the name used with --agent.'),
   profiles: z
     .record(
       z.string().min(1),
       z.strictObject({
         agents: z.array(z.string().min(1)).min(1).describe('Names of agents.'),
-        models: z.array(z.string().min(1)).min(1).default(['default']).describe('Every agent is run with each of these.'),
+        models: z
+          .array(z.string().min(1))
+          .min(1)
+          .default(['default'])
+          .describe('Every agent is run with each of these.'),
       }),
     )
     .default({})
     .describe('Named matrices of agents and models for --profile.'),
-  target: targetSchema.optional().describe('The tool under test of every scenario that says `target: from_config`.'),
+  target: targetSchema
+    .optional()
+    .describe('The tool under test of every scenario that says `target: from_config`.'),
   scenarios: z
     .array(z.string().min(1))
     .default(['scenarios/**/*.{yaml,yml}', 'fixtures/*.{yaml,yml}'])
@@ -24,7 +33,10 @@ export const configSchema = z.strictObject({
   fixtures_path: z.string().min(1).default('fixtures').describe('Where templates and rubrics are looked up.'),
   results_path: z.string().min(1).optional().describe('Where runs are stored; AGENT_ARTIFACT_DIR wins.'),
   models: pricesSchema.default({}).describe('Prices per model, over the built-in ones.'),
-  redact: z.array(z.string().min(1)).default([]).describe('Further patterns (RE2) that are redacted everywhere.'),
+  redact: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Further patterns (RE2) that are redacted everywhere.'),
   guard: z.strictObject({}).default({}),
   plugin: z.strictObject({}).default({}),
 })

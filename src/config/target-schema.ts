@@ -2,7 +2,12 @@ import { z } from 'zod'
 
 /** The tool under test, written in a scenario or once for all of them in gantry.yaml. */
 export const targetSchema = z.strictObject({
-  binary: z.string().min(1).describe('Name or path of the tool under test. A path is looked up in the template, then in the project.'),
+  binary: z
+    .string()
+    .min(1)
+    .describe(
+      'Name or path of the tool under test. A path is looked up in the template, then in the project.',
+    ),
   command_pattern: z
     .string()
     .optional()
@@ -17,7 +22,7 @@ export const targetSchema = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .describe(
-      'Environment for the agent, the scripts and the gates. ${NAME} is replaced by the variable of the caller, or by one of the script variables such as ${GANTRY_FIXTURE_DIR}.',
+      'Environment for the agent, the scripts and the gates. $\{NAME} is replaced by the variable of the caller, or by one of the script variables such as $\{GANTRY_FIXTURE_DIR}.',
     ),
 })
 

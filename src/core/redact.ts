@@ -6,8 +6,8 @@ import { findPersonal } from './redact/find-personal.ts'
 import { findPrivateKeys } from './redact/find-private-keys.ts'
 import { findTokens } from './redact/find-tokens.ts'
 import type { Finder } from './redact/finder.ts'
-import { redactValue } from './redact/redact-value.ts'
 import { findSpans, replaceSpans } from './redact/replace-spans.ts'
+import { createValueRedactor } from './redact/value-redactor.ts'
 
 export interface RedactorOptions {
   /** Values known to be secret, for example those of environment variables. Shorter than six characters are passed over. */
@@ -44,7 +44,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   const text = (original: string): string => redactText(original, finders)
   return {
     text,
-    value: (value) => redactValue(value, text),
+    value: createValueRedactor(text),
     chunks: () =>
       createChunkRedactor({
         redact: text,

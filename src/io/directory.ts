@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { joinPath, listDirectory, type Path } from './list-directory.ts'
 import { isDirectory } from './path-kind.ts'
@@ -33,6 +33,21 @@ export function makeDirectory(dir: string): boolean {
     return true
   } catch (cause) {
     if (errnoOf(cause) === 'EEXIST') return false
+    throw translateFsError(cause, `make the directory ${dir}`)
+  }
+}
+
+/** Makes the directory and its parents; fine when it is there already. */
+export function makeDirectories(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true })
+  } catch (cause) {
+    // On a read-only disk Node's recursive form says ENOENT; the plain one tells what is really wrong.
+    if (errnoOf(cause) === 'ENOENT' && dirname(dir) !== dir) {
+      makeDirectories(dirname(dir))
+      makeDirectory(dir)
+      return
+    }
     throw translateFsError(cause, `make the directory ${dir}`)
   }
 }

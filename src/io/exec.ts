@@ -59,7 +59,7 @@ const markVariable = 'GANTRY_EXEC_ID'
 const defaultGraceMs = 2000
 const defaultMaxOutputBytes = 1024 * 1024
 /** How long what the child left behind may still write, so that `>(tee log)` gets its last lines out. */
-const lingerMs = 50
+const lingerMs = 100
 /** How long the pipes may take to run dry once everything that wrote into them is dead. */
 const drainMs = 250
 const collectMs = 1000
@@ -102,8 +102,9 @@ export async function exec(request: ExecRequest): Promise<ExecResult> {
   const pid = started.child.pid
   if (pid === undefined) {
     stop.release()
-    release(started)
     const failed = await exit
+    await drain(outputs, drainMs)
+    release(started)
     return settle('not_started', {
       error: startFailure(request, failed.kind === 'failed' ? failed.cause : null),
     })

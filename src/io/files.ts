@@ -1,13 +1,14 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
-import { isRealDirectory, joinPath, listDirectory, type Path } from './list-directory.ts'
 
+export { copyFileInto, sameContent } from './copy-file-into.ts'
 export { translateFsError } from './fs-error.ts'
 export { type ListOptions, listFiles } from './list-files.ts'
 export { type InsideText, readTextInside } from './read-text-inside.ts'
+export { removeTree } from './remove-tree.ts'
 export { type Inside, resolveInside } from './resolve-inside.ts'
 
 let writerId = ''
@@ -61,22 +62,22 @@ export function ensureDir(path: string): void {
   }
 }
 
-/**
- * Removes a file or a directory with everything in it, read-only directories included; fine when nothing is there.
- * A link is removed itself, never what it leads to.
- */
-export function removeTree(path: string): void {
-  const options = { recursive: true, force: true, maxRetries: 3 }
+/** Removes a directory that holds nothing; leaves any other alone. */
+export function removeIfEmpty(path: string): void {
   try {
-    rmSync(path, options)
-  } catch (first) {
-    try {
-      if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(errnoOf(first) ?? '')) throw first
-      makeRemovable(path)
-      rmSync(path, options)
-    } catch (cause) {
-      throw translateFsError(cause, `remove ${path}`)
-    }
+    rmdirSync(path)
+  } catch (cause) {
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(cause) ?? '')) return
+    throw translateFsError(cause, `remove ${path}`)
+  }
+}
+
+/** Renames a directory within one file system. */
+export function moveTree(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (cause) {
+    throw translateFsError(cause, `move ${from} to ${to}`)
   }
 }
 
@@ -88,10 +89,4 @@ function writeNew(path: string, content: string | Uint8Array): void {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, content, { flag: 'wx' })
   }
-}
-
-function makeRemovable(path: Path): void {
-  if (!isRealDirectory(path)) return
-  chmodSync(path, 0o700)
-  for (const entry of listDirectory(path)) if (entry.isDirectory()) makeRemovable(joinPath(path, entry.name))
 }

@@ -31,7 +31,7 @@ export function openPipe(): Pipe | null {
   }
 }
 
-const batchSize = 16
+let batchSize = 16
 /** Opens a file as a place only, without becoming a reader or writer of it. */
 const O_PATH = 0o10000000
 const idle: number[] = []
@@ -46,6 +46,7 @@ function makeMore(): number | null {
     const paths = Array.from({ length: batchSize }, (_, index) => `${directory}/${index}`)
     canMake = spawnSync('mkfifo', paths, { stdio: 'ignore' }).status === 0
     if (canMake) for (const path of paths) idle.push(openSync(path, O_PATH))
+    batchSize = Math.min(batchSize * 2, 128)
   } catch {
     // No writable temporary directory, or no file descriptors left: what could be opened is used.
   } finally {

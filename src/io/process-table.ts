@@ -24,10 +24,11 @@ export function readProcess(pid: number): ProcessEntry | null {
     groupId: Number(fields[2]),
     sessionId: Number(fields[3]),
     startTicks: Number(fields[19]),
-    // Its size in memory: what is dead, or part of the kernel, has none.
-    runsProgram: fields[20] !== '0',
+    runsProgram: fields[0] !== 'Z' && fields[0] !== 'X' && (Number(fields[6]) & kernelThreadFlag) === 0,
   }
 }
+
+const kernelThreadFlag = 0x200000
 
 /** Newest first as far as pids tell. null on systems without /proc, or when /proc belongs to another pid namespace. */
 export function listPids(): number[] | null {

@@ -48,7 +48,7 @@ test('a named pipe is written to and not replaced by a file', async () => {
   execFileSync('mkfifo', [pipe])
   const reader = createReadStream(pipe, 'utf8')
   let read = ''
-  const ended = new Promise((resolve) => reader.on('end', resolve))
+  const ended = new Promise<void>((resolve) => reader.on('end', () => resolve()))
   reader.on('data', (chunk) => {
     read += chunk
   })

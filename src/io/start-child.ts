@@ -60,7 +60,7 @@ function ourEnd(pipe: Pipe | null | undefined, nodes: Readable | null): Readable
 
 function abandon(pipe: Pipe): void {
   closeSync(pipe.ours)
-  pipe.giveBack(false)
+  pipe.giveBack(true)
 }
 
 function readingEnd(pipe: Pipe): Readable {

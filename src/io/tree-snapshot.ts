@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { fileBlobId, linkBlobId } from './blob-id.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
@@ -55,8 +56,14 @@ export function snapshotTree(root: string, { exclude, against }: SnapshotOptions
 }
 
 export function diffSnapshots(before: TreeSnapshot, after: TreeSnapshot): SnapshotDelta {
-  const created = [...after].filter(([path, entry]) => !before.has(path) && !isParent(entry, path, before))
-  const deleted = [...before].filter(([path, entry]) => !after.has(path) && !isParent(entry, path, after))
+  const [parentsBefore, parentsAfter] = [parentsOf(before), parentsOf(after)]
+  // A directory that became empty, or is no longer, was neither created nor deleted.
+  const created = [...after].filter(
+    ([path, { kind }]) => !before.has(path) && !(kind === 'directory' && parentsBefore.has(path)),
+  )
+  const deleted = [...before].filter(
+    ([path, { kind }]) => !after.has(path) && !(kind === 'directory' && parentsAfter.has(path)),
+  )
   const changed = [...after].filter(([path, entry]) => {
     const old = before.get(path)
     return old !== undefined && differs(old, entry)
@@ -64,9 +71,24 @@ export function diffSnapshots(before: TreeSnapshot, after: TreeSnapshot): Snapsh
   return { created: sortedPaths(created), changed: sortedPaths(changed), deleted: sortedPaths(deleted) }
 }
 
-/** A directory that became empty, or is no longer, was neither created nor deleted. */
-function isParent(entry: SnapshotEntry, path: string, other: TreeSnapshot): boolean {
-  return entry.kind === 'directory' && other.keys().some((name) => name.startsWith(`${path}/`))
+/** One hash for all that is in a directory: paths, kinds, contents and executable bits, not times. */
+export function snapshotHash(root: string, options: Pick<SnapshotOptions, 'exclude'> = {}): string {
+  const whole = createHash('sha256')
+  const entries = [...snapshotTree(root, options)].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [path, { kind, mode, hash }] of entries)
+    whole.update(JSON.stringify([path, kind, kind === 'file' && (mode & 0o100) !== 0, hash]))
+  return whole.digest('hex')
+}
+
+function parentsOf(snapshot: TreeSnapshot): Set<string> {
+  const parents = new Set<string>()
+  for (const path of snapshot.keys())
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const parent = path.slice(0, at)
+      if (parents.has(parent)) break
+      parents.add(parent)
+    }
+  return parents
 }
 
 function differs(a: SnapshotEntry, b: SnapshotEntry): boolean {

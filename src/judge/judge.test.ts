@@ -2,6 +2,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
 import type { JudgeSample } from '../core/trial.ts'
 import { createBudget } from '../models/budget.ts'
+import type { Model } from '../models/contract.ts'
 import { type ModelContext, resolveModel } from '../models/index.ts'
 import { type JudgeRequest, judge, type PaidSample } from './judge.ts'
 import type { Rubric } from './rubric.ts'
@@ -195,17 +196,13 @@ test('an interruption is passed on, after every call has ended', async () => {
 })
 
 test('a judge without a price is unmetered, not free', async () => {
-  const model = await resolveModel('scripted:judge.yaml', {
-    env: {},
-    base: (await createFixture({ 'judge.yaml': `answers: [${answer(1, 1)}]` })).path,
-  })
-  const unmetered = {
-    ...model,
-    structured: async (request: Parameters<typeof model.structured>[0]) => ({
-      ...(await model.structured(request)),
-      costUsd: null,
-    }),
+  const fixture = await createFixture({ 'judge.yaml': `answers: [${answer(1, 1)}]` })
+  onTestFinished(() => fixture.rm())
+  const free = await resolveModel('scripted:judge.yaml', { env: {}, base: fixture.path })
+  const unmetered: Model = {
+    ...free,
+    structured: async (request) => ({ ...(await free.structured(request)), costUsd: null }),
   }
-  const judgement = await judge({ model: unmetered as typeof model, rubric, threshold: 0.5, context })
+  const judgement = await judge({ model: unmetered, rubric, threshold: 0.5, context })
   expect(judgement).toMatchObject({ kind: 'judged', result: { costUsd: null } })
 })

@@ -3,8 +3,8 @@ import type { JudgeResult, JudgeSample } from '../core/trial.ts'
 import type { ModelFailure } from '../models/contract.ts'
 import { type Aggregate, aggregate } from './aggregate.ts'
 import type { ScoredSample } from './answer.ts'
+import { type AskedSample, askSample, type SampleSource } from './ask-sample.ts'
 import type { Rubric } from './rubric.ts'
-import { type AskedSample, askSample, type SampleSource } from './sample.ts'
 
 export interface JudgeRequest extends SampleSource {
   /** Smallest weighted score that passes. */

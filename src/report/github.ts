@@ -1,7 +1,7 @@
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
 import { runMarkdown } from './md/run-markdown.ts'
-import { plainLine, plainText } from './plain-text.ts'
+import { plainLine, plainText, withoutCommands } from './plain-text.ts'
 import { counted } from './quantity.ts'
 import { trialName } from './trial-words.ts'
 
@@ -12,9 +12,16 @@ import { trialName } from './trial-words.ts'
 export const githubReporter: ReporterFactory = ({ sink, summarySink }) => ({
   async runEnded(run) {
     await writeAnnotations(run, sink)
-    await writeSummary(run, summarySink ?? sink)
+    await writeSummary(run, summarySink ?? commandFree(sink))
   },
 })
+
+function commandFree(sink: Sink): Sink {
+  return {
+    write: (text) => sink.write(withoutCommands(text)),
+    drain: async () => sink.drain?.(),
+  }
+}
 
 /** GitHub keeps few annotations of a step; a flood would only hide the first. */
 const maxAnnotations = 50

@@ -74,9 +74,9 @@ export function nextSteps(run: FinishedRun): readonly string[] {
     ...(counts.fail > 0 ? ['Run only what failed again: add --rerun-failed'] : []),
     ...(counts.invalid > 0 ? ['Repair the cases marked invalid; their reasons are above'] : []),
     ...(counts.infra > 0
-      ? [`Remove what broke the infra trials, then go on with --resume ${run.runId}`]
+      ? [`Go on with --resume ${run.runId} once what broke the infra trials is mended`]
       : []),
-    ...(notRun > 0 && counts.infra === 0 ? [`Run what is left: --resume ${run.runId}`] : []),
+    ...(notRun > 0 && counts.infra === 0 ? [`Go on with --resume ${run.runId} to run what is left`] : []),
     ...(verdict === 'inconclusive' ? ['Add cases or repetitions; more cases help more'] : []),
   ]
 }

@@ -48,12 +48,16 @@ export async function agentStage(
   const durationMs = Math.round(performance.now() - started)
   recorder.flush()
   stopIfInterrupted(work.signal)
-  const delta = before === null ? null : diffSnapshots(before, snapshotTree(place.fixture, { against: before }))
+  const delta =
+    before === null ? null : diffSnapshots(before, snapshotTree(place.fixture, { against: before }))
   return { kind: 'ran', outcome, durationMs, delta }
 }
 
 function wantsDelta({ case: { scenario, rubric }, judge }: TrialWork): boolean {
-  return (judge !== null && rubric !== null) || scenario.evaluation.gates.some((gate) => gate.type === 'workspace_delta')
+  return (
+    (judge !== null && rubric !== null) ||
+    scenario.evaluation.gates.some((gate) => gate.type === 'workspace_delta')
+  )
 }
 
 export function stopIfInterrupted(signal: AbortSignal): void {

@@ -1,9 +1,15 @@
-import { findInvocations } from '../analysis/invocations.ts'
 import type { Invocation } from '../analysis/contract.ts'
+import { findInvocations } from '../analysis/invocations.ts'
 import { interactionMetrics } from '../analysis/metrics.ts'
 import { findTranscriptInvocations } from '../analysis/transcript-invocations.ts'
 import { compositeScore, scoreTier } from '../core/score.ts'
-import type { EvaluatorResult, GateResult, InteractionMetrics, JudgeResult, ScoreTier } from '../core/trial.ts'
+import type {
+  EvaluatorResult,
+  GateResult,
+  InteractionMetrics,
+  JudgeResult,
+  ScoreTier,
+} from '../core/trial.ts'
 import { runGate } from '../gates/index.ts'
 import { readHeadAndTail } from '../io/read-head-and-tail.ts'
 import type { AgentStage } from './agent-stage.ts'
@@ -68,7 +74,11 @@ export async function assess(
             gatesTotal: gates.length,
             firstTrySuccessRate: metrics.first_try_success_rate,
           },
-          { judge: weights.judge_weight, gates: weights.gate_weight, interaction: weights.interaction_weight },
+          {
+            judge: weights.judge_weight,
+            gates: weights.gate_weight,
+            interaction: weights.interaction_weight,
+          },
         )
   return {
     metrics,

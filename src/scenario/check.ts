@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { createAgent } from '../agents/index.ts'
-import { agentSchema } from '../agents/index.ts'
+import { agentSchema, createAgent } from '../agents/index.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { GateResult, TrialRecord } from '../core/trial.ts'
 import { systemClock } from '../io/clock.ts'
@@ -53,7 +52,12 @@ export async function checkGraders(
     noop: findingOf(noop),
     oracle: oracle === null ? null : findingOf(oracle),
     problems,
-    remarks: [...noopRemarks(noop), ...(oracle === null ? ['ships no oracle: nothing proves that the gates can be passed'] : oracleRemarks(oracle))],
+    remarks: [
+      ...noopRemarks(noop),
+      ...(oracle === null
+        ? ['ships no oracle: nothing proves that the gates can be passed']
+        : oracleRemarks(oracle)),
+    ],
   }
 }
 
@@ -76,7 +80,11 @@ async function tryCommand(
   },
 ): Promise<TrialRecord> {
   ensureDir(dir)
-  const driver = createAgent(name, agentSchema.parse({ driver: 'command', command: ['sh', '-c', command], prompt: 'stdin' }), { base: dir })
+  const driver = createAgent(
+    name,
+    agentSchema.parse({ driver: 'command', command: ['sh', '-c', command], prompt: 'stdin' }),
+    { base: dir },
+  )
   const agent: ResolvedAgent = {
     name,
     driver,
@@ -113,7 +121,8 @@ function noopProblems({ verdict, reason }: TrialRecord): string[] {
 
 function oracleProblems({ verdict, reason, gates, ending, agentExitCode }: TrialRecord): string[] {
   if (verdict === 'invalid' || verdict === 'infra') return [`the oracle cannot be run: ${reason}`]
-  if (ending !== 'exited' || agentExitCode !== 0) return [`the oracle failed by itself (${ending === 'exited' ? `exit ${agentExitCode}` : ending})`]
+  if (ending !== 'exited' || agentExitCode !== 0)
+    return [`the oracle failed by itself (${ending === 'exited' ? `exit ${agentExitCode}` : ending})`]
   return gates
     .filter((gate) => !gate.passed && !pathGates.includes(gate.type))
     .map((gate) => `the oracle does not pass ${gate.type}: ${gate.message}`)
@@ -121,7 +130,9 @@ function oracleProblems({ verdict, reason, gates, ending, agentExitCode }: Trial
 
 function noopRemarks({ gates, verdict }: TrialRecord): string[] {
   if (verdict !== 'fail') return []
-  return gates.filter((gate) => gate.passed && !pathGates.includes(gate.type)).map((gate) => `${gate.type} passes before any work: ${gate.message}`)
+  return gates
+    .filter((gate) => gate.passed && !pathGates.includes(gate.type))
+    .map((gate) => `${gate.type} passes before any work: ${gate.message}`)
 }
 
 function oracleRemarks({ gates }: TrialRecord): string[] {

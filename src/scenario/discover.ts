@@ -24,7 +24,11 @@ export async function discoverScenarios(
  * Absolute paths behind what the user named: files, directories, globs, or names of scenarios in the project. Without any,
  * those that gantry.yaml names.
  */
-export async function discoverFiles(named: readonly string[], project: Project, cwd: string): Promise<string[]> {
+export async function discoverFiles(
+  named: readonly string[],
+  project: Project,
+  cwd: string,
+): Promise<string[]> {
   if (named.length > 0) {
     const files = await Promise.all(named.map((name) => filesOf(name, project, cwd)))
     return [...new Set(files.flat())]

@@ -16,21 +16,29 @@ export async function failedTrials(
 ): Promise<{ readonly request: RunRequest; readonly trials: NonNullable<RunRequest['only']> }> {
   const run = openRun(store, findRun(store, idOrPrefix, { kind: 'scenario' }))
   const request = requestOf(run)
-  const planned = (run.plan()?.trials ?? []) as (NonNullable<RunRequest['only']>[number] & { readonly id: string })[]
+  const planned = (run.plan()?.trials ?? []) as (NonNullable<RunRequest['only']>[number] & {
+    readonly id: string
+  })[]
   const passed = new Set<string>()
   for await (const record of run.trials()) if (record.verdict === 'pass') passed.add(record.id)
   const trials = planned
     .filter(({ id }) => !passed.has(id))
     .map(({ case: name, agent, model, attempt }) => ({ case: name, agent, model, attempt }))
   if (trials.length > 0) return { request, trials }
-  throw new GantryError('USAGE', `every trial of ${run.id} passed`, { hint: 'There is nothing to run again.' })
+  throw new GantryError('USAGE', `every trial of ${run.id} passed`, {
+    hint: 'There is nothing to run again.',
+  })
 }
 
 function requestOf(run: StoredRun): RunRequest {
   const plan = run.plan()
   const parsed = runRequestSchema.safeParse(plan !== null && 'request' in plan ? plan.request : undefined)
   if (parsed.success) return parsed.data
-  throw new GantryError('USAGE', `${run.id} is no run of 'gantry test', or was stopped before it had a plan`, {
-    hint: "'gantry runs list --kind scenario' shows those that are.",
-  })
+  throw new GantryError(
+    'USAGE',
+    `${run.id} is no run of 'gantry test', or was stopped before it had a plan`,
+    {
+      hint: "'gantry runs list --kind scenario' shows those that are.",
+    },
+  )
 }

@@ -1,4 +1,4 @@
-import { planPrecision, type PlanPrecision } from '../core/stats/plan-precision.ts'
+import { type PlanPrecision, planPrecision } from '../core/stats/plan-precision.ts'
 import { cacheGet } from '../store/cache.ts'
 import type { Store } from '../store/contract.ts'
 import { trialHistory } from '../store/trial-history.ts'
@@ -34,7 +34,10 @@ export interface GroupEstimate {
 }
 
 /** Reads the cache and the history; runs nothing and writes nothing. */
-export async function estimateRun({ request, trials, cases, keys }: PreparedRun, store: Store): Promise<RunEstimate> {
+export async function estimateRun(
+  { request, trials, cases, keys }: PreparedRun,
+  store: Store,
+): Promise<RunEstimate> {
   const byGroup = Map.groupBy(trials, ({ case: name, agent, model }) => JSON.stringify([name, agent, model]))
   const groups: GroupEstimate[] = []
   for (const members of byGroup.values()) {
@@ -43,9 +46,13 @@ export async function estimateRun({ request, trials, cases, keys }: PreparedRun,
     if (first === undefined || entry === undefined) continue
     const { case: name, agent, model } = first
     const mayCache = request.cache && entry.scenario.cost.cache
-    const cacheHits = members.filter(({ id }) => mayCache && cacheGet(store, keys.get(id) ?? '') !== null).length
+    const cacheHits = members.filter(
+      ({ id }) => mayCache && cacheGet(store, keys.get(id) ?? '') !== null,
+    ).length
     const open = members.length - cacheHits
-    const earlier = (await trialHistory(store, { case: name, agent, model })).filter((row) => row.cached_from === null)
+    const earlier = (await trialHistory(store, { case: name, agent, model })).filter(
+      (row) => row.cached_from === null,
+    )
     const meanCostUsd = mean(earlier.flatMap((row) => (row.cost_usd === null ? [] : [row.cost_usd])))
     const meanDurationMs = mean(earlier.map((row) => row.duration_ms))
     groups.push({
@@ -66,7 +73,9 @@ export async function estimateRun({ request, trials, cases, keys }: PreparedRun,
     cacheHits: sum(groups.map((group) => group.cacheHits)),
     costUsd: sumKnown(groups.map((group) => group.costUsd)),
     durationMs: durationMs === null ? null : durationMs / request.concurrency,
-    withoutHistory: sum(groups.filter((group) => group.durationMs === null).map((group) => group.trials - group.cacheHits)),
+    withoutHistory: sum(
+      groups.filter((group) => group.durationMs === null).map((group) => group.trials - group.cacheHits),
+    ),
     promptTokens: sum(groups.map((group) => group.promptTokens)),
     precision: planPrecision({ cases: cases.size, runs: request.repeat }),
     groups,

@@ -37,7 +37,10 @@ export function readAnswer({ name, timeout_secs }: Evaluator, ran: ScriptResult)
   if (ran.timed_out) return { name, error: `timed out after ${timeout_secs} s` }
   if (ran.exit_code !== 0) {
     const stderr = ran.stderr.trim()
-    return { name, error: `${ran.problem ?? `exit code ${ran.exit_code}`}${stderr === '' ? '' : `: ${stderr}`}` }
+    return {
+      name,
+      error: `${ran.problem ?? `exit code ${ran.exit_code}`}${stderr === '' ? '' : `: ${stderr}`}`,
+    }
   }
   const text = ran.stdout.trim()
   if (text === '') return { name, error: 'printed nothing' }

@@ -8,7 +8,9 @@ import { isFile } from '../io/path-kind.ts'
 export function filesNamedFirst(commands: readonly string[], templateDir: string): string[] {
   const named = commands.flatMap((command) => {
     const words = command.split(/[\s;&|<>()]+/).map((word) => normalize(word.replaceAll(/["']/g, '')))
-    const file = words.find((word) => word !== '.' && !word.startsWith('..') && isFile(join(templateDir, word)))
+    const file = words.find(
+      (word) => word !== '.' && !word.startsWith('..') && isFile(join(templateDir, word)),
+    )
     return file === undefined ? [] : [file]
   })
   return [...new Set(named)]

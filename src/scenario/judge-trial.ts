@@ -39,7 +39,11 @@ export async function judgeTrial(
     signal: work.signal,
     context: {
       taskPrompt: scenario.task.prompt,
-      gates: gates.map(({ type, passed, message }) => ({ type, passed, message: work.redaction.text(message) })),
+      gates: gates.map(({ type, passed, message }) => ({
+        type,
+        passed,
+        message: work.redaction.text(message),
+      })),
       finalMessage: outcome.finalText === null ? null : work.redaction.text(outcome.finalText),
       transcript: readHeadAndTail(place.transcript, maxTranscriptBytes),
       files: delta === null ? [] : changedFiles(delta, place, work),

@@ -54,14 +54,28 @@ function findTemplate(source: SourceFile<Scenario>, project: Project): string {
   const places = lookupPlaces(source, project).map((place) => join(place, name))
   const found = isAbsolute(name) ? undefined : places.find(isDirectory)
   if (found !== undefined) return found
-  throw fileProblem(source, ['template_folder'], `template folder '${name}' is not there`, `Looked at ${places.join(', ')}.`)
+  throw fileProblem(
+    source,
+    ['template_folder'],
+    `template folder '${name}' is not there`,
+    `Looked at ${places.join(', ')}.`,
+  )
 }
 
-function findRubric(source: SourceFile<Scenario>, name: string, project: Project): NonNullable<Case['rubric']> {
+function findRubric(
+  source: SourceFile<Scenario>,
+  name: string,
+  project: Project,
+): NonNullable<Case['rubric']> {
   const places = lookupPlaces(source, project).map((place) => join(place, name))
   const path = places.find(isFile)
   if (path !== undefined) return { path, value: readRubric(path) }
-  throw fileProblem(source, ['evaluation', 'judge', 'rubric'], `rubric '${name}' is not there`, `Looked at ${places.join(', ')}.`)
+  throw fileProblem(
+    source,
+    ['evaluation', 'judge', 'rubric'],
+    `rubric '${name}' is not there`,
+    `Looked at ${places.join(', ')}.`,
+  )
 }
 
 /** Beside the scenario file, then under the fixtures folder, then at the project's root. */
@@ -86,14 +100,20 @@ function resolveTarget(source: SourceFile<Scenario>, { project, targetBinary, en
   const pattern = target.command_pattern
   if (pattern !== undefined && pattern.trim() !== '') {
     const compiled = compilePattern(pattern)
-    if (compiled.kind === 'bad') throw fileProblem(source, at, `command_pattern: ${compiled.message}`, compiled.hint)
+    if (compiled.kind === 'bad')
+      throw fileProblem(source, at, `command_pattern: ${compiled.message}`, compiled.hint)
   }
   for (const [name, value] of Object.entries(target.env)) {
     const { missing } = expandVariables(value, env)
     const unknown = missing.filter((variable) => !scriptVariables.includes(variable))
     if (unknown.length > 0) {
       const path = source.value.target === 'from_config' ? ['target'] : ['target', 'env', name]
-      throw fileProblem(source, path, `target.env.${name} needs the variable ${unknown.join(', ')}, which is not set`, `Export ${unknown[0]} before the run.`)
+      throw fileProblem(
+        source,
+        path,
+        `target.env.${name} needs the variable ${unknown.join(', ')}, which is not set`,
+        `Export ${unknown[0]} before the run.`,
+      )
     }
   }
   return target
@@ -113,7 +133,10 @@ function findTarget(
   }
   const inWorkspace = [join(templateDir, binary), join(templateDir, 'initial-state', binary)]
   if (targetBinary === undefined && inWorkspace.some(isFile)) return null
-  const outside = [resolve(targetBinary === undefined ? project.root : cwd, binary), resolve(dirname(source.path), binary)]
+  const outside = [
+    resolve(targetBinary === undefined ? project.root : cwd, binary),
+    resolve(dirname(source.path), binary),
+  ]
   const found = outside.find(isFile)
   if (found !== undefined) return found
   if (targetBinary === undefined && source.value.setup.commands.length > 0) return null
@@ -121,5 +144,10 @@ function findTarget(
 }
 
 function missingTarget(source: SourceFile<Scenario>, binary: string, where: string): Error {
-  return fileProblem(source, ['target'], `the tool '${binary}' is not there`, `${where} Install it, or name another with --target-binary.`)
+  return fileProblem(
+    source,
+    ['target'],
+    `the tool '${binary}' is not there`,
+    `${where} Install it, or name another with --target-binary.`,
+  )
 }

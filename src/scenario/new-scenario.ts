@@ -18,7 +18,9 @@ export function newScenario(name: string, { directory, target, cwd }: NewScenari
   const scenario = join(base, `${folder}.yaml`)
   const taken = [scenario, join(base, folder)].find((path) => pathKind(path) !== null)
   if (taken !== undefined) {
-    throw new GantryError('USAGE', `${relative(cwd, taken)} is there already`, { hint: 'Choose another name or remove it.' })
+    throw new GantryError('USAGE', `${relative(cwd, taken)} is there already`, {
+      hint: 'Choose another name or remove it.',
+    })
   }
   const files: [string, string][] = [
     [scenario, scenarioText(name, folder, target)],

@@ -39,7 +39,9 @@ export function planTrials(
 export function parseShard(text: string): Shard {
   const [, index, count] = /^(\d+)\/(\d+)$/.exec(text)?.map(Number) ?? []
   if (index === undefined || count === undefined || index < 1 || index > count) {
-    throw new GantryError('USAGE', `--shard ${text} is no part of a whole`, { hint: 'Write i/n with 1 <= i <= n, for example 2/5.' })
+    throw new GantryError('USAGE', `--shard ${text} is no part of a whole`, {
+      hint: 'Write i/n with 1 <= i <= n, for example 2/5.',
+    })
   }
   return { index, count }
 }

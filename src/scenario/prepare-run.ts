@@ -1,12 +1,12 @@
 import { loadProject, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
 import { GantryError } from '../core/error.ts'
-import { sha256 } from '../io/sha256.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
+import { sha256 } from '../io/sha256.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
-import type { Model } from '../models/contract.ts'
 import { type Budget, createBudget } from '../models/budget.ts'
+import type { Model } from '../models/contract.ts'
 import { resolveModel } from '../models/index.ts'
 import type { Case } from './case.ts'
 import { discoverScenarios } from './discover.ts'
@@ -16,7 +16,7 @@ import { type PlannedTrial, planTrials } from './plan.ts'
 import { createRedaction, type Redaction } from './redaction.ts'
 import type { RunRequest } from './request.ts'
 import { selectScenarios } from './select.ts'
-import { targetIdentity, type TargetIdentity } from './target-identity.ts'
+import { type TargetIdentity, targetIdentity } from './target-identity.ts'
 import { trialKey } from './trial-key.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
@@ -55,7 +55,8 @@ export async function prepareRun(
     agents.set(name, await resolveAgent(name, { project, cwd: request.cwd, env, probeEnv, signal }))
   }
   const targets = new Map<string, TargetIdentity>()
-  for (const entry of cases) targets.set(entry.name, await targetIdentity(entry, probeEnv, scratch.path, signal))
+  for (const entry of cases)
+    targets.set(entry.name, await targetIdentity(entry, probeEnv, scratch.path, signal))
   const trials = planTrials(combinations, {
     repeat: request.repeat,
     ...(request.shard !== undefined && { shard: request.shard }),
@@ -64,7 +65,7 @@ export async function prepareRun(
   for (const { templateDir } of cases) {
     if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
   }
-  const keys = trialKeys({ trials, cases, agents, targets, templates, request })
+  const keys = trialKeys({ trials, cases, agents, targets, templates, request, env })
   return {
     request,
     project,
@@ -111,10 +112,14 @@ function refuseTwins(cases: readonly Case[]): void {
   for (const entry of cases) {
     const twin = seen.get(entry.name)
     if (twin !== undefined) {
-      throw new GantryError('INVALID_FILE', `two scenarios are called '${entry.name}': ${twin.shownFile} and ${entry.shownFile}`, {
-        at: entry.source.positionOf(['name']),
-        hint: 'Give each scenario a name of its own.',
-      })
+      throw new GantryError(
+        'INVALID_FILE',
+        `two scenarios are called '${entry.name}': ${twin.shownFile} and ${entry.shownFile}`,
+        {
+          at: entry.source.positionOf(['name']),
+          hint: 'Give each scenario a name of its own.',
+        },
+      )
     }
     seen.set(entry.name, entry)
   }
@@ -166,8 +171,9 @@ function trialKeys(facts: {
   readonly targets: ReadonlyMap<string, TargetIdentity>
   readonly templates: ReadonlyMap<string, string>
   readonly request: RunRequest
+  readonly env: PreparedRun['env']
 }): Map<string, string> {
-  const { trials, agents, targets, templates, request } = facts
+  const { trials, agents, targets, templates, request, env } = facts
   const cases = new Map(facts.cases.map((entry) => [entry.name, entry]))
   const keys = new Map<string, string>()
   for (const planned of trials) {
@@ -175,7 +181,18 @@ function trialKeys(facts: {
     const agent = agents.get(planned.agent)
     const target = targets.get(planned.case)
     if (entry === undefined || agent === undefined || target === undefined) continue
-    keys.set(planned.id, trialKey({ planned, case: entry, agent, target, template: templates.get(entry.templateDir) ?? '', request }))
+    keys.set(
+      planned.id,
+      trialKey({
+        planned,
+        case: entry,
+        agent,
+        target,
+        template: templates.get(entry.templateDir) ?? '',
+        request,
+        env,
+      }),
+    )
   }
   return keys
 }

@@ -1,8 +1,8 @@
 import type { ToolUse } from '../analysis/contract.ts'
 import { foldToolUses } from '../analysis/tool-uses.ts'
 import type { GantryEvent, Untimed } from '../core/event.ts'
-import type { Clock } from '../io/clock.ts'
 import { openAppendLog } from '../io/append-log.ts'
+import type { Clock } from '../io/clock.ts'
 import { openJsonl, readJsonl } from '../io/jsonl.ts'
 import type { Redaction } from './redaction.ts'
 import type { TrialPlace } from './trial-place.ts'
@@ -18,7 +18,12 @@ export interface Recorder {
 }
 
 /** Goes on after what an interrupted try of the same trial had already written. */
-export async function openRecorder(place: TrialPlace, redaction: Redaction, clock: Clock, resumed: boolean): Promise<Recorder> {
+export async function openRecorder(
+  place: TrialPlace,
+  redaction: Redaction,
+  clock: Clock,
+  resumed: boolean,
+): Promise<Recorder> {
   const uses = foldToolUses()
   if (resumed) for await (const event of readJsonl<GantryEvent>(place.events)) uses.add(event)
   const log = openJsonl(place.events)

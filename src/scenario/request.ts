@@ -32,13 +32,18 @@ export const runRequestSchema = z.object({
   maxInfraRate: z.number().min(0).max(1).default(0.05),
   infraRetries: z.int().min(0).default(2),
   /** How long one trial may wait for a rate limit to pass. */
-  maxPauseMs: z.number().min(0).default(15 * 60_000),
+  maxPauseMs: z
+    .number()
+    .min(0)
+    .default(15 * 60_000),
   concurrency: z.int().min(1).default(2),
   /** Run id, or `blessed` for the newest blessed run of these scenarios. */
   baseline: z.string().optional(),
   seed: z.int().default(1),
   /** Only these trials of the plan, by case, agent, model and attempt. */
-  only: z.array(z.object({ case: z.string(), agent: z.string(), model: z.string(), attempt: z.int() })).optional(),
+  only: z
+    .array(z.object({ case: z.string(), agent: z.string(), model: z.string(), attempt: z.int() }))
+    .optional(),
 })
 
 export type RunRequest = z.output<typeof runRequestSchema>

@@ -19,7 +19,10 @@ export interface ScenarioRunOptions {
 }
 
 /** `gantry test` as a function. */
-export async function runScenarios(request: RunRequestInput, options: ScenarioRunOptions = {}): Promise<RunResult> {
+export async function runScenarios(
+  request: RunRequestInput,
+  options: ScenarioRunOptions = {},
+): Promise<RunResult> {
   const { env = process.env, reporter = {}, signal = new AbortController().signal, resume } = options
   const store = options.store ?? openStore({ env, cwd: request.cwd })
   const asked = resume === undefined ? runRequestSchema.parse(request) : frozenRequest(store, resume)

@@ -18,7 +18,11 @@ export interface ScriptResult {
 }
 
 /** A command of the scenario's author: `sh -c` in the workspace, ended with everything it started at its limit. */
-export async function runScript(command: string, timeoutSecs: number, place: ScriptPlace): Promise<ScriptResult> {
+export async function runScript(
+  command: string,
+  timeoutSecs: number,
+  place: ScriptPlace,
+): Promise<ScriptResult> {
   const result = await exec({
     argv: shell(command),
     cwd: place.workspace,

@@ -13,11 +13,12 @@ import { gitInfo } from '../io/git.ts'
 import { readJsonl } from '../io/jsonl.ts'
 import type { FinishedRun, Reporter, RunHeader } from '../report/contract.ts'
 import { applyRetention } from '../store/apply-retention.ts'
-import type { LiveRun, Store } from '../store/contract.ts'
+import type { LiveRun, ManifestChange, Store } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
-import type { PreparedRun } from './prepare-run.ts'
 import type { PlannedTrial } from './plan.ts'
+import type { PreparedRun } from './prepare-run.ts'
+import { createTraces } from './traces.ts'
 import { createTrialRunner } from './trial-runner.ts'
 import { workThrough } from './work-through.ts'
 
@@ -66,14 +67,21 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
   reporter.runStarted?.(header)
   const summary = createSummary({ maxInfraRate: request.maxInfraRate, seed: request.seed })
   const facts = createFacts()
+  const traces = createTraces()
   const take = (record: TrialRecord): void => {
     summary.add(record)
     facts.add(record)
+    traces.add(record)
     reporter.trialEnded?.(record)
   }
   if (run.finished.size > 0) for await (const record of run.trials()) take(record)
   const open = trials.filter((trial) => !run.finished.has(trial.id))
-  const runner = createTrialRunner(prepared, { run, store: powers.store, signal, note: (note) => reporter.note?.(note) })
+  const runner = createTrialRunner(prepared, {
+    run,
+    store: powers.store,
+    signal,
+    note: (note) => reporter.note?.(note),
+  })
   const notRun = await workThrough(open, {
     concurrency: request.concurrency,
     signal,
@@ -87,7 +95,16 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
       return 'done'
     },
   })
-  return finish({ powers, run, header, summary, facts: facts.finish(), notRun, started })
+  return finish({
+    powers,
+    run,
+    header,
+    summary,
+    facts: facts.finish(),
+    traces: traces.finish(),
+    notRun,
+    started,
+  })
 }
 
 async function finish(end: {
@@ -96,6 +113,7 @@ async function finish(end: {
   readonly header: RunHeader
   readonly summary: SummaryFold
   readonly facts: readonly CaseFacts[]
+  readonly traces: ManifestChange
   readonly notRun: readonly PlannedTrial[]
   readonly started: number
 }): Promise<RunResult> {
@@ -109,7 +127,7 @@ async function finish(end: {
   await run.end({
     status: interrupted ? 'interrupted' : summary.verdict,
     summary,
-    change: { details: { case_facts: end.facts } },
+    change: end.traces,
   })
   const finished: FinishedRun = {
     ...header,
@@ -159,13 +177,19 @@ function planDocument({ request, trials, keys }: PreparedRun) {
 }
 
 function refuseChanges(prepared: PreparedRun, run: LiveRun): void {
-  const frozen = new Map((run.plan()?.trials ?? []).map((trial) => [trial.id, 'key' in trial ? trial.key : null]))
+  const frozen = new Map(
+    (run.plan()?.trials ?? []).map((trial) => [trial.id, 'key' in trial ? trial.key : null]),
+  )
   const changed = prepared.trials.find((trial) => frozen.get(trial.id) !== prepared.keys.get(trial.id))
   if (changed === undefined && frozen.size === prepared.trials.length) return
   run.release()
-  throw new GantryError('USAGE', `${run.id} cannot go on: ${changed === undefined ? 'its plan' : `'${changed.case}' with ${changed.agent}`} has changed since it began`, {
-    hint: 'A run must not mix results of two versions. Start a new one; unchanged trials come from the cache.',
-  })
+  throw new GantryError(
+    'USAGE',
+    `${run.id} cannot go on: ${changed === undefined ? 'its plan' : `'${changed.case}' with ${changed.agent}`} has changed since it began`,
+    {
+      hint: 'A run must not mix results of two versions. Start a new one; unchanged trials come from the cache.',
+    },
+  )
 }
 
 function titleOf({ cases, agents }: PreparedRun): string {

@@ -11,13 +11,20 @@ const scriptSchema = z.strictObject({
 
 const evaluatorSchema = z.strictObject({
   name: z.string().min(1).describe('Key of the result in metrics.json.'),
-  command: z.string().trim().min(1).describe('Shell command, run in the workspace; prints JSON with metrics, score and summary.'),
+  command: z
+    .string()
+    .trim()
+    .min(1)
+    .describe('Shell command, run in the workspace; prints JSON with metrics, score and summary.'),
   timeout_secs: timeoutSecs.default(60).describe('Time limit in seconds.'),
 })
 
 const judgeSchema = z.strictObject({
   enabled: z.boolean().describe('Whether a model judges the trial.'),
-  rubric: z.string().min(1).describe('Rubric file, relative to the scenario file, then to the fixtures folder and the project.'),
+  rubric: z
+    .string()
+    .min(1)
+    .describe('Rubric file, relative to the scenario file, then to the fixtures folder and the project.'),
   pass_threshold: z.number().min(0).max(1).describe('Smallest weighted score that passes.'),
   samples: z.int().min(1).max(25).default(1).describe('How often the judge is asked.'),
   aggregate: z.enum(['mean', 'median', 'min']).default('mean').describe('How the samples become one score.'),
@@ -32,9 +39,13 @@ const compositeSchema = z
     gate_weight: weight.default(0.35),
     interaction_weight: weight.default(0.1),
   })
-  .refine((weights) => Math.abs(weights.judge_weight + weights.gate_weight + weights.interaction_weight - 1) <= 0.01, {
-    error: 'the three weights must sum to 1',
-  })
+  .refine(
+    (weights) =>
+      Math.abs(weights.judge_weight + weights.gate_weight + weights.interaction_weight - 1) <= 0.01,
+    {
+      error: 'the three weights must sum to 1',
+    },
+  )
 
 /** One scenario file, whole. Keys are the file's own; defaults are filled in here and nowhere else. */
 export const scenarioSchema = z.strictObject({
@@ -46,33 +57,59 @@ export const scenarioSchema = z.strictObject({
   template_folder: z
     .string()
     .min(1)
-    .describe('Directory copied into each fresh workspace: beside the scenario file, then in the fixtures folder, then in the project.'),
+    .describe(
+      'Directory copied into each fresh workspace: beside the scenario file, then in the fixtures folder, then in the project.',
+    ),
   setup: z
     .strictObject({ commands: z.array(z.string().trim().min(1)).default([]) })
     .default({ commands: [] })
-    .describe('Shell commands run in the workspace before the agent. One that fails makes the trial invalid.'),
+    .describe(
+      'Shell commands run in the workspace before the agent. One that fails makes the trial invalid.',
+    ),
   task: z.strictObject({ prompt: z.string().min(1).describe('What the agent is asked, byte for byte.') }),
   scripts: z
-    .strictObject({ post: z.array(scriptSchema).default([]), evaluators: z.array(evaluatorSchema).default([]) })
+    .strictObject({
+      post: z.array(scriptSchema).default([]),
+      evaluators: z.array(evaluatorSchema).default([]),
+    })
     .default({ post: [], evaluators: [] }),
-  oracle: scriptSchema.optional().describe('A script that solves the task: `gantry scenario check` proves the gates with it.'),
-  evaluation: z.strictObject({
-    gates: z.array(gateSchema).describe('Deterministic checks; all of them run and all must pass.'),
-    judge: judgeSchema.optional(),
-    composite: compositeSchema.optional().describe('Weights of the composite score; without this block there is none.'),
-  }),
+  oracle: scriptSchema
+    .optional()
+    .describe('A script that solves the task: `gantry scenario check` proves the gates with it.'),
+  evaluation: z
+    .strictObject({
+      gates: z.array(gateSchema).describe('Deterministic checks; all of them run and all must pass.'),
+      judge: judgeSchema.optional(),
+      composite: compositeSchema
+        .optional()
+        .describe('Weights of the composite score; without this block there is none.'),
+    })
+    .refine(({ gates, judge }) => gates.length > 0 || judge?.enabled === true, {
+      error: 'a scenario needs at least one gate or an enabled judge: otherwise nothing can fail',
+      path: ['gates'],
+    }),
   tool_matrix: z
     .array(z.strictObject({ tool: z.string().min(1), models: z.array(z.string().min(1)).default([]) }))
     .optional()
-    .describe('Deprecated: agents and models of this scenario. Flags win over it; prefer profiles in gantry.yaml.'),
+    .describe(
+      'Deprecated: agents and models of this scenario. Flags win over it; prefer profiles in gantry.yaml.',
+    ),
   run: z
     .strictObject({
       timeout_secs: timeoutSecs.optional().describe('Time limit of the agent; `--timeout` wins.'),
-      max_turns: z.int().positive().optional().describe('The agent is stopped after so many turns, where its output shows them.'),
+      max_turns: z
+        .int()
+        .positive()
+        .optional()
+        .describe('The agent is stopped after so many turns, where its output shows them.'),
     })
     .default({}),
   tags: z.array(z.string().min(1)).default([]).describe('Labels for --tag.'),
-  tier: z.int().min(0).default(0).describe('0 smoke, 1 quick, 2 standard, 3 comprehensive; --tier N keeps those up to N.'),
+  tier: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('0 smoke, 1 quick, 2 standard, 3 comprehensive; --tier N keeps those up to N.'),
   cost: z
     .strictObject({
       max_usd: z.number().positive().optional().describe('One trial is stopped when it has cost this much.'),

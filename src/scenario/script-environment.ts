@@ -31,5 +31,13 @@ export function scriptEnvironment(facts: ScriptFacts): Record<string, string> {
 
 /** Names that `${…}` in `target.env` may use although the caller's environment lacks them. */
 export const scriptVariables: readonly string[] = Object.keys(
-  scriptEnvironment({ fixtureDir: '', resultsDir: '', scenario: '', agent: '', model: '', transcript: '', events: '' }),
+  scriptEnvironment({
+    fixtureDir: '',
+    resultsDir: '',
+    scenario: '',
+    agent: '',
+    model: '',
+    transcript: '',
+    events: '',
+  }),
 )

@@ -14,7 +14,9 @@ export interface Selection {
 }
 
 /** A predicate over scenarios. Throws USAGE for a filter that is no pattern. */
-export function selectScenarios(selection: Selection): (scenario: Pick<Scenario, 'name' | 'tags' | 'tier'>) => boolean {
+export function selectScenarios(
+  selection: Selection,
+): (scenario: Pick<Scenario, 'name' | 'tags' | 'tier'>) => boolean {
   const named = (selection.filters ?? []).map(nameMatcher)
   const tags = selection.tags ?? []
   return (scenario) => {
@@ -30,11 +32,16 @@ function nameMatcher(filter: string): (name: string) => boolean {
   if (expression === null) {
     const matches = picomatch(filter, { nocase: true, bash: true })
     // A plain word is what people type to narrow a run down: it matches anywhere in the name.
-    return (name) => matches(name) || (!/[*?[{]/.test(filter) && name.toLowerCase().includes(filter.toLowerCase()))
+    return (name) =>
+      matches(name) || (!/[*?[{]/.test(filter) && name.toLowerCase().includes(filter.toLowerCase()))
   }
   const compiled = compilePattern(`${expression[2] === 'i' ? '(?i)' : ''}${expression[1]}`)
   if (compiled.kind === 'bad') {
-    throw new GantryError('USAGE', `--filter ${filter}: ${compiled.message}`, compiled.hint === undefined ? {} : { hint: compiled.hint })
+    throw new GantryError(
+      'USAGE',
+      `--filter ${filter}: ${compiled.message}`,
+      compiled.hint === undefined ? {} : { hint: compiled.hint },
+    )
   }
   return (name) => compiled.pattern.test(name)
 }

@@ -18,9 +18,18 @@ export async function targetIdentity(
   scratch: string,
   signal: AbortSignal,
 ): Promise<TargetIdentity> {
-  const program = targetProgram ?? (target.binary.includes('/') ? null : findProgram(target.binary, target.env.PATH ?? env.PATH ?? ''))
+  const program =
+    targetProgram ??
+    (target.binary.includes('/') ? null : findProgram(target.binary, target.env.PATH ?? env.PATH ?? ''))
   if (program === null) return { version: null, fingerprint: null }
-  const asked = await exec({ argv: [program, '--version'], cwd: scratch, env, timeoutMs: 10_000, signal, maxOutputBytes: 4096 })
+  const asked = await exec({
+    argv: [program, '--version'],
+    cwd: scratch,
+    env,
+    timeoutMs: 10_000,
+    signal,
+    maxOutputBytes: 4096,
+  })
   const line = asked.stdout.text.split('\n')[0]?.trim() ?? ''
   return { version: asked.exitCode === 0 && line !== '' ? line : null, fingerprint: fileHash(program) }
 }

@@ -59,7 +59,9 @@ function expandTarget(
   values: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expandVariables(value, variables).text]))
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, expandVariables(value, variables).text]),
+  )
 }
 
 /** A tool that is a file outside the workspace is found by its name: its directory comes first on PATH. */

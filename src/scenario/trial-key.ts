@@ -1,4 +1,5 @@
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import { expandVariables } from '../core/expand.ts'
 import { version } from '../core/version.ts'
 import { cacheKey } from '../store/cache-key.ts'
 import type { Case } from './case.ts'
@@ -14,10 +15,11 @@ export interface KeyFacts {
   /** Hash of the template tree: the documentation under test and the scripts that grade are in it. */
   readonly template: string
   readonly request: RunRequest
+  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** Everything that could change a trial's result. Each repetition has a key of its own: it is another sample. */
-export function trialKey({ planned, case: entry, agent, target, template, request }: KeyFacts): string {
+export function trialKey({ planned, case: entry, agent, target, template, request, env }: KeyFacts): string {
   return cacheKey({
     gantry: version,
     scenario: entry.source.text,
@@ -25,11 +27,24 @@ export function trialKey({ planned, case: entry, agent, target, template, reques
     prompt: entry.scenario.task.prompt,
     template,
     rubric: entry.rubric?.value ?? null,
-    target: { ...entry.target, identity: target },
-    agent: { name: planned.agent, driver: agent.driver.name, fingerprint: agent.probe.fingerprint, env: agent.env, home: agent.home },
+    target: { ...entry.target, env: expanded(entry.target.env, env), identity: target },
+    agent: {
+      name: planned.agent,
+      driver: agent.driver.name,
+      fingerprint: agent.probe.fingerprint,
+      env: agent.env,
+      home: agent.home,
+    },
     model: planned.model,
     attempt: planned.attempt,
     timeoutMs: request.timeoutMs ?? null,
     judge: request.judge && entry.rubric !== null ? (request.judgeModel ?? null) : null,
   })
+}
+
+/** The values the caller's variables have now. What a trial itself sets, such as its directories, is the same for all. */
+function expanded(values: Readonly<Record<string, string>>, env: KeyFacts['env']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, expandVariables(value, env).text]),
+  )
 }

@@ -7,6 +7,7 @@ import { cacheGet, cachePut } from '../store/cache.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
 import type { PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
+import { takeFromCache } from './take-from-cache.ts'
 import { runTrial } from './trial.ts'
 import type { TrialLimits, TrialWork } from './trial-work.ts'
 
@@ -33,7 +34,7 @@ export function createTrialRunner(
     const key = prepared.keys.get(planned.id) ?? null
     const mayCache = request.cache && caseOf(prepared, planned).scenario.cost.cache
     const hit = mayCache && key !== null ? cacheGet(store, key) : null
-    if (hit !== null) return fromCache(hit, planned, run)
+    if (hit !== null) return takeFromCache(hit, planned, run)
     let waitedMs = 0
     for (let tries = 0; ; tries += 1) {
       const share = budget.reserve(trialShare(prepared, planned))
@@ -43,14 +44,19 @@ export function createTrialRunner(
       share.settle(record.costUsd)
       if (record.ending === 'over_budget' && cappedByRun(prepared, planned, share.usd)) return null
       if (record.verdict !== 'infra') {
-        if (mayCache && key !== null && isCounted(record.verdict)) cachePut(store, key, { record, runId: run.id })
+        if (mayCache && key !== null && isCounted(record.verdict))
+          cachePut(store, key, { record, runId: run.id })
         return record
       }
-      const pauseMs = record.failure === 'rate_limit' || record.failure === 'overloaded' ? backoffMs(tries) : 0
+      const pauseMs =
+        record.failure === 'rate_limit' || record.failure === 'overloaded' ? backoffMs(tries) : 0
       const again = pauseMs > 0 ? waitedMs + pauseMs <= request.maxPauseMs : tries < request.infraRetries
       if (!again) return record
       waitedMs += pauseMs
-      powers.note({ level: 'warning', message: `${planned.case} (${planned.agent}): ${record.reason}; trying again${pauseMs > 0 ? ` in ${Math.ceil(pauseMs / 1000)} s` : ''}` })
+      powers.note({
+        level: 'warning',
+        message: `${planned.case} (${planned.agent}): ${record.reason}; trying again${pauseMs > 0 ? ` in ${Math.ceil(pauseMs / 1000)} s` : ''}`,
+      })
       moveIfExists(work.dir, `${work.dir}.infra-${tries + 1}`)
       if (pauseMs > 0) await sleep(pauseMs, undefined, { signal })
     }
@@ -67,7 +73,11 @@ function workOf(
   prepared: PreparedRun,
   { run, store, signal }: RunnerPowers,
   planned: PlannedTrial,
-  { key, tries, shareUsd }: { readonly key: string | null; readonly tries: number; readonly shareUsd: number | null },
+  {
+    key,
+    tries,
+    shareUsd,
+  }: { readonly key: string | null; readonly tries: number; readonly shareUsd: number | null },
 ): TrialWork {
   const agent = prepared.agents.get(planned.agent)
   if (agent === undefined) throw new Error(`plan names the unknown agent ${planned.agent}`)
@@ -98,7 +108,9 @@ function workOf(
 
 function limitsOf(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number | null): TrialLimits {
   const { run } = caseOf(prepared, planned).scenario
-  const timeoutMs = prepared.request.timeoutMs ?? (run.timeout_secs === undefined ? defaultTimeoutMs : run.timeout_secs * 1000)
+  const timeoutMs =
+    prepared.request.timeoutMs ??
+    (run.timeout_secs === undefined ? defaultTimeoutMs : run.timeout_secs * 1000)
   return {
     timeoutMs,
     ...(run.max_turns !== undefined && { maxTurns: run.max_turns }),
@@ -117,9 +129,4 @@ function trialShare({ request, budget, ...prepared }: PreparedRun, planned: Plan
 function cappedByRun(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number | null): boolean {
   const own = caseOf(prepared, planned).scenario.cost.max_usd
   return shareUsd !== null && (own === undefined || shareUsd < own)
-}
-
-/** A run directory is complete by itself, so the record is stored again; only who really made it is told. */
-function fromCache(hit: NonNullable<ReturnType<typeof cacheGet>>, planned: PlannedTrial, run: LiveRun): TrialRecord {
-  return { ...hit.record, id: planned.id, dir: run.openTrial(planned.id), cachedFrom: hit.runId }
 }

@@ -4,8 +4,8 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
 import { price } from '../models/pricing.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
-import { assess, type Assessment, notAssessed } from './assess.ts'
 import { writeArtefacts } from './artefacts.ts'
+import { type Assessment, assess, notAssessed } from './assess.ts'
 import { runPostScripts } from './post-scripts.ts'
 import { openRecorder, type Recorder } from './recorder.ts'
 import { type TrialEnvironment, trialEnvironment } from './trial-environment.ts'
@@ -42,7 +42,8 @@ async function evaluate(
   stage: AgentStage,
   startedAt: string,
 ): Promise<TrialRecord> {
-  if (stage.kind === 'invalid') return recordOf(work, place, startedAt, stage, notAssessed(), 'invalid', stage.reason)
+  if (stage.kind === 'invalid')
+    return recordOf(work, place, startedAt, stage, notAssessed(), 'invalid', stage.reason)
   const { outcome } = stage
   const broken = brokenMachinery(outcome, recorder)
   if (broken !== null) return recordOf(work, place, startedAt, stage, notAssessed(), 'infra', broken)
@@ -63,7 +64,10 @@ function judged(assessment: Assessment): { readonly verdict: Verdict; readonly r
 }
 
 /** An agent that never really worked says nothing about the tool: the trial is not a failure of anybody under test. */
-function brokenMachinery({ failure, ending, exitCode, finalText }: AgentOutcome, recorder: Recorder): string | null {
+function brokenMachinery(
+  { failure, ending, exitCode, finalText }: AgentOutcome,
+  recorder: Recorder,
+): string | null {
   if (failure !== null) return `the agent could not work (${failure.reason}): ${failure.message}`
   if (ending === 'not_started') return 'the agent could not be started'
   const idle = finalText === null && recorder.toolUses().length === 0
@@ -129,8 +133,8 @@ function recordOf(
 function costOf(work: TrialWork, outcome: AgentOutcome | null, { judge }: Assessment): number | null {
   if (outcome === null) return null
   const agent =
-    outcome.costUsd ?? (outcome.tokens === null ? null : price(work.planned.model, outcome.tokens, work.prices))
+    outcome.costUsd ??
+    (outcome.tokens === null ? null : price(work.planned.model, outcome.tokens, work.prices))
   if (agent === null) return null
   return judge === null ? agent : agent + (judge.costUsd ?? 0)
 }
-

@@ -1,9 +1,9 @@
 import { loadProject } from '../config/load.ts'
 import { formatPosition, GantryError } from '../core/error.ts'
+import { readYaml } from '../io/yaml.ts'
 import { discoverFiles, shownPath } from './discover.ts'
 import { loadCase } from './load-case.ts'
 import { scenarioSchema } from './schema.ts'
-import { readYaml } from '../io/yaml.ts'
 
 export interface Validation {
   readonly file: string
@@ -28,7 +28,12 @@ export async function validateScenarios(
       const twin = firstFileOf.get(entry.name)
       firstFileOf.set(entry.name, twin ?? file)
       if (twin === undefined) return { file, name: entry.name, problem: null, hint: null }
-      return { file, name: entry.name, problem: `${file}: the name '${entry.name}' is taken by ${twin}`, hint: 'Give each scenario a name of its own.' }
+      return {
+        file,
+        name: entry.name,
+        problem: `${file}: the name '${entry.name}' is taken by ${twin}`,
+        hint: 'Give each scenario a name of its own.',
+      }
     } catch (error) {
       if (!(error instanceof GantryError)) throw error
       const at = error.at === undefined ? file : formatPosition(error.at)

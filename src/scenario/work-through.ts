@@ -16,7 +16,9 @@ export async function workThrough<T>(items: readonly T[], load: Workload<T>): Pr
   const queue = items.values()
   let failure: { readonly error: unknown } | null = null
   const mayStart = (): boolean =>
-    failure === null && !load.signal.aborted && (load.deadline === undefined || performance.now() < load.deadline)
+    failure === null &&
+    !load.signal.aborted &&
+    (load.deadline === undefined || performance.now() < load.deadline)
   const hand = async (): Promise<void> => {
     while (mayStart()) {
       const { value, done } = queue.next()

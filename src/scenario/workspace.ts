@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { copyTree } from '../io/copy-tree.ts'
 import { ensureDir } from '../io/files.ts'
-import { putBack } from '../io/put-back.ts'
 import { isDirectory } from '../io/path-kind.ts'
+import { putBack } from '../io/put-back.ts'
 import type { Case } from './case.ts'
 import type { TrialPlace } from './trial-place.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { TrialRecord } from '../core/trial.ts'
-import { namesIn, modifiedAtMs, readTextIfExists, treeBytes } from '../io/directory.ts'
+import { makeDirectories, namesIn, modifiedAtMs, readTextIfExists, treeBytes } from '../io/directory.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
 import type { CachedRecord, Store } from './contract.ts'
 import { parseJson } from './parse-json.ts'
@@ -25,6 +25,7 @@ export function cachePut(
   { record, runId }: { readonly record: TrialRecord; readonly runId: string },
 ): void {
   const entry = { schema_version: 1, key, run_id: runId, stored_at: store.clock.now().toISOString(), record }
+  makeDirectories(store.cacheDir)
   writeFileAtomic(entryPath(store, key), `${JSON.stringify(entry)}\n`)
 }
 

@@ -49,8 +49,8 @@ describe('kill -9 at any instant', () => {
   test('loses nothing finished, shows no half record, and the run goes on', async () => {
     let runId: string | undefined
     const said = new Set<string>()
-    for (let round = 0; round < 10; round += 1) {
-      const lines = await killedAfter(runId === undefined ? [root] : [root, runId], 2 + round * 7 + Math.random() * 9)
+    for (let round = 0; round < 7; round += 1) {
+      const lines = await killedAfter(runId === undefined ? [root] : [root, runId], 2 + round * 9 + Math.random() * 9)
       runId ??= lines.shift()
       if (runId === undefined) throw new Error('the writer said nothing')
       for (const id of lines) if (id !== runId) said.add(id)
@@ -71,13 +71,13 @@ describe('kill -9 at any instant', () => {
     run.finishTrial(sampleRecord('last'))
     await run.end({ status: 'interrupted' })
     expect(publishedTrials().sort()).toEqual([...run.finished, 'last'].sort())
-  })
+  }, 60_000)
 
   test('a run that is never resumed still reaches results.jsonl through reindex', async () => {
     const [runId, ...finished] = await killedAfter([root], 40)
     const { trials, recovered } = await reindex(store)
     expect(trials).toBeGreaterThanOrEqual(finished.length)
-    expect(recovered).toBe(trials - 0)
+    expect(recovered).toBe(trials)
     expect(publishedTrials().filter((id) => !finished.includes(id)).length).toBeLessThanOrEqual(1)
     expect((await reindex(store)).recovered).toBe(0)
     expect(runId).toMatch(/^run_/)
@@ -120,7 +120,7 @@ test('processes at once in one store keep out of each other\'s way', async () =>
   const { listRuns } = await import('./list-runs.ts')
   const { runs } = await listRuns(store)
   expect(runs.map(({ id, totals }) => `${id} ${totals?.trials}`).sort()).toEqual(ids.map((id) => `${id} 20`).sort())
-})
+}, 60_000)
 
 function publishedTrials(): string[] {
   return readFileSync(store.resultsFile, 'utf8')
@@ -132,7 +132,12 @@ function publishedTrials(): string[] {
 }
 
 function start(script: string, args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, ['--input-type=module', '-e', script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  // Starting is most of what a short-lived process does.
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(root, 'compile-cache') }
+  return spawn(process.execPath, ['--input-type=module', '-e', script, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+  })
 }
 
 /** Lines the writer said before it was killed, so many milliseconds after its first one. */

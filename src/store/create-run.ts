@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { makeDirectory } from '../io/directory.ts'
-import { ensureDir, writeJsonAtomic } from '../io/files.ts'
+import { makeDirectories, makeDirectory } from '../io/directory.ts'
+import { writeJsonAtomic } from '../io/files.ts'
 import { newRunId } from '../io/ids.ts'
 import type { LiveRun, NewRun, Store } from './contract.ts'
 import { liveRun } from './live-run.ts'
@@ -13,7 +13,7 @@ import { runFile } from './run-paths.ts'
 export function createRun(store: Store, run: NewRun): LiveRun {
   const { id, dir, lock } = claimDirectory(store)
   try {
-    ensureDir(runFile.trials(dir))
+    makeDirectories(runFile.trials(dir))
     writeJsonAtomic(runFile.manifest(dir), newManifest(id, store.clock.now().toISOString(), run))
   } catch (error) {
     lock.release()
@@ -33,7 +33,7 @@ export function createRun(store: Store, run: NewRun): LiveRun {
 
 /** A name may be taken, and a new directory may be cleaned away before it is locked: then another is tried. */
 function claimDirectory(store: Store): { id: string; dir: string; lock: RunLock } {
-  ensureDir(store.runsDir)
+  makeDirectories(store.runsDir)
   for (let tries = 0; tries < 20; tries += 1) {
     const id = newRunId(store.clock)
     const dir = join(store.runsDir, id)

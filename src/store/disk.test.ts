@@ -103,14 +103,15 @@ describe('a disk that cannot be written', () => {
       await run.end({ status: 'pass' })
       execFileSync('mount', ['-o', 'remount,ro', root])
       const codes = []
-      for (const action of [() => begin(), () => resumeRun(store, run.id), () => cachePut(store, 'a'.repeat(64), { record: sampleRecord('a'), runId: run.id })]) {
+      const elsewhere = openStore({ env: {}, cwd: root, root: root + '/no/such/store' })
+      for (const action of [() => begin(), () => createRun(elsewhere, { kind: 'task', title: 't', argv: [], cwd: root }), () => resumeRun(store, run.id), () => cachePut(store, 'a'.repeat(64), { record: sampleRecord('a'), runId: run.id })]) {
         try { action(); codes.push('no error') } catch (error) { codes.push(codeOf(error)) }
       }
       const { runs } = await listRuns(store)
       say({ codes, listed: runs.map(({ id }) => id === run.id), trials: await ids(openRun(store, run.id)) })`,
     )
     expect(output).toEqual({
-      codes: ['NOT_WRITABLE true', 'NOT_WRITABLE true', 'NOT_WRITABLE true'],
+      codes: Array(4).fill('NOT_WRITABLE true'),
       listed: [true],
       trials: ['a'],
     })
@@ -134,7 +135,7 @@ function inShell(prepare: string, script: string): Record<string, unknown> {
   return outcome(spawnSync('sh', ['-c', shellLine(prepare), 'sh', script, root], options))
 }
 
-const options = { encoding: 'utf8', timeout: 15_000 } as const
+const options = { encoding: 'utf8', timeout: 60_000 } as const
 
 function shellLine(prepare: string): string {
   return `${prepare} && exec "${process.execPath}" --input-type=module -e "$1" "$2"`

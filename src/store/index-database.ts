@@ -1,6 +1,6 @@
 import { GantryError } from '../core/error.ts'
-import { fileIdentity } from '../io/directory.ts'
-import { ensureDir, removeTree } from '../io/files.ts'
+import { fileIdentity, makeDirectories } from '../io/directory.ts'
+import { removeTree } from '../io/files.ts'
 import { acquireLock } from '../io/lock.ts'
 import { type Database, openDatabase } from '../io/sqlite.ts'
 import type { Store, TrialRow } from './contract.ts'
@@ -33,7 +33,7 @@ export interface TrialFilter {
  * work finds it empty.
  */
 export function withIndex<T>(store: Store, work: (index: RunIndex) => T): T {
-  ensureDir(store.root)
+  makeDirectories(store.root)
   const identity = fileIdentity(store.indexFile)
   try {
     return opened(store, work)

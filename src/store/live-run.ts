@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { TrialRecord } from '../core/trial.ts'
 import { type AppendLog, openAppendLog } from '../io/append-log.ts'
-import { makeDirectory } from '../io/directory.ts'
-import { ensureDir, writeFileAtomic } from '../io/files.ts'
+import { makeDirectories, makeDirectory } from '../io/directory.ts'
+import { writeFileAtomic } from '../io/files.ts'
 import type { LiveRun, RunPlan, Store, TrialRow } from './contract.ts'
 import { freezeInput } from './inputs.ts'
 import { changeManifest } from './manifest.ts'
@@ -99,6 +99,6 @@ function writePlan(dir: string, plan: RunPlan): void {
 }
 
 function pathIn(directory: string, what: string, name: string): string {
-  ensureDir(directory)
+  makeDirectories(directory)
   return join(directory, requireName(what, name))
 }

@@ -1,5 +1,5 @@
 import { openAppendLog } from '../io/append-log.ts'
-import { ensureDir } from '../io/files.ts'
+import { makeDirectories } from '../io/directory.ts'
 import { openLines } from '../io/line-spans.ts'
 import type { Manifest, RunTotals, Store, TrialRow } from './contract.ts'
 
@@ -31,7 +31,7 @@ export function runLine(manifest: Manifest): RunLine {
 /** Adds lines in one write, so that two processes never mix theirs. */
 export function appendResults(store: Store, lines: readonly (TrialRow | RunLine)[]): void {
   if (lines.length === 0) return
-  ensureDir(store.root)
+  makeDirectories(store.root)
   const log = openAppendLog(store.resultsFile)
   try {
     log.append(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))

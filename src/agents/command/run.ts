@@ -20,8 +20,8 @@ export async function runCommand(
   request.emit({ event: 'spawn', command, args })
   try {
     if (launch.problem !== null) return notStarted(agent, request, launch.problem)
-    const wantsPty = agent.config.pty && !request.signal.aborted
-    return await play(agent, launch, wantsPty && (await findTerminal(request.env)), request)
+    const inTerminal = agent.config.pty && (request.signal.aborted || (await findTerminal(request.env)))
+    return await play(agent, launch, inTerminal, request)
   } finally {
     launch.cleanUp()
   }

@@ -17,7 +17,9 @@ export function cleanReport(
     ...(removedCacheEntries > 0 ? [counted(removedCacheEntries, 'cache entry', 'cache entries')] : []),
   ].join(' and ')
   return [
-    ...removed.map(({ id, reason, bytes }) => `${verb} ${id} ${dim(`${removalWords[reason]}, ${formatBytes(bytes)}`)}`),
+    ...removed.map(
+      ({ id, reason, bytes }) => `${verb} ${id} ${dim(`${removalWords[reason]}, ${formatBytes(bytes)}`)}`,
+    ),
     ...kept
       .filter(({ reason }) => reason !== 'recent')
       .map(({ id, reason }) => `${green('kept')} ${id} ${dim(keepWords[reason])}`),

@@ -12,21 +12,26 @@ export interface FlagCommand {
 }
 
 /** A command that sets a flag of a run or takes it back. */
-export function flagCommand(context: CliContext, { name, description, flag, on, outcome }: FlagCommand): Command {
+export function flagCommand(
+  context: CliContext,
+  { name, description, flag, on, outcome }: FlagCommand,
+): Command {
   const command = new Command(name)
     .description(description)
     .argument('<run>', "a run id, the beginning of one, or 'latest'")
     .option('--json', 'print JSON and nothing else on standard output')
   if (on) command.option('--reason <text>', 'why, for whoever sees it later')
-  return command.action(async (wanted: string, options: { readonly reason?: string; readonly json?: boolean }) => {
-    const { openStore } = await import('../../store/open-store.ts')
-    const { findRun } = await import('../../store/find-run.ts')
-    const { flagRun } = await import('../../store/flag-run.ts')
-    const store = openStore(context)
-    const runId = findRun(store, wanted)
-    const { flags } = flagRun(store, runId, flag, on, options.reason)
-    context.stdout.write(
-      options.json === true ? `${JSON.stringify({ run_id: runId, flags })}\n` : `${runId} ${outcome}.\n`,
-    )
-  })
+  return command.action(
+    async (wanted: string, options: { readonly reason?: string; readonly json?: boolean }) => {
+      const { openStore } = await import('../../store/open-store.ts')
+      const { findRun } = await import('../../store/find-run.ts')
+      const { flagRun } = await import('../../store/flag-run.ts')
+      const store = openStore(context)
+      const runId = findRun(store, wanted)
+      const { flags } = flagRun(store, runId, flag, on, options.reason)
+      context.stdout.write(
+        options.json === true ? `${JSON.stringify({ run_id: runId, flags })}\n` : `${runId} ${outcome}.\n`,
+      )
+    },
+  )
 }

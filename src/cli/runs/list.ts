@@ -38,7 +38,8 @@ export function listCommand(context: CliContext): Command {
       const width = context.stdout.isTTY ? context.stdout.columns : Infinity
       const lines = table(columns(store.clock.now().getTime(), context.stdout.color), runs, width)
       for (const line of lines) context.stdout.write(`${line}\n`)
-      if (total > runs.length) context.stdout.write(`${total - runs.length} older: --limit ${total} shows all.\n`)
+      if (total > runs.length)
+        context.stdout.write(`${total - runs.length} older: --limit ${total} shows all.\n`)
     })
 }
 
@@ -46,7 +47,13 @@ function columns(nowMs: number, color: boolean): Column<RunRow>[] {
   const { bold, dim } = pc.createColors(color)
   return [
     { title: 'RUN', text: (run) => plainLine(run.id), paint: bold },
-    { title: 'WHEN', align: 'right', dropAt: 2, text: (run) => ago(nowMs - Date.parse(run.startedAt)), paint: dim },
+    {
+      title: 'WHEN',
+      align: 'right',
+      dropAt: 2,
+      text: (run) => ago(nowMs - Date.parse(run.startedAt)),
+      paint: dim,
+    },
     { title: 'KIND', dropAt: 6, text: (run) => run.kind },
     { title: 'TITLE', flexible: true, dropAt: 1, text: (run) => plainLine(run.title) },
     { title: 'RESULT', text: result, paint: (text, run) => paintStatus(text, run.status, color) },

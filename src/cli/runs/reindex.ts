@@ -16,6 +16,7 @@ export function reindexCommand(context: CliContext): Command {
       }
       const { runs, trials, recovered } = outcome
       context.stdout.write(`Indexed ${counted(runs, 'run')} with ${counted(trials, 'finished trial')}.\n`)
-      if (recovered > 0) context.stdout.write(`Added ${counted(recovered, 'line')} that results.jsonl lacked.\n`)
+      if (recovered > 0)
+        context.stdout.write(`Added ${counted(recovered, 'line')} that results.jsonl lacked.\n`)
     })
 }

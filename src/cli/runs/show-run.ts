@@ -11,7 +11,12 @@ import type { CliContext } from '../context.ts'
 import { paintStatus } from './paint-status.ts'
 
 /** A whole run. Trials are written as they are read, so that a run of thousands needs no memory. */
-export async function showRun(store: Store, runId: string, json: boolean, context: CliContext): Promise<void> {
+export async function showRun(
+  store: Store,
+  runId: string,
+  json: boolean,
+  context: CliContext,
+): Promise<void> {
   const run = openRun(store, runId)
   const state = readManifestState(run.dir)
   const manifest = state.kind === 'whole' ? state.manifest : null
@@ -37,7 +42,8 @@ async function printJson(run: StoredRun, manifest: Manifest | null, { stdout }: 
 
 function printHead(row: RunRow, manifest: Manifest | null, run: StoredRun, { stdout }: CliContext): void {
   const { bold, dim } = pc.createColors(stdout.color)
-  const line = (label: string, value: string): void => stdout.write(`${dim(label.padEnd(9))} ${plainLine(value)}\n`)
+  const line = (label: string, value: string): void =>
+    stdout.write(`${dim(label.padEnd(9))} ${plainLine(value)}\n`)
   stdout.write(`${bold(row.id)}  ${paintStatus(row.status, row.status, stdout.color)}\n`)
   if (row.title !== '') line('title', row.title)
   line('kind', row.kind)
@@ -47,7 +53,10 @@ function printHead(row: RunRow, manifest: Manifest | null, run: StoredRun, { std
   if (row.totals !== null) {
     const { counts, not_run, cached, cost_usd, duration_ms } = row.totals
     const { pass, fail, infra, invalid } = counts
-    line('trials', `${pass} pass, ${fail} fail, ${infra} infra, ${invalid} invalid, ${not_run} not run, ${cached} cached`)
+    line(
+      'trials',
+      `${pass} pass, ${fail} fail, ${infra} infra, ${invalid} invalid, ${not_run} not run, ${cached} cached`,
+    )
     line('cost', formatCost(cost_usd))
     line('time', formatDuration(duration_ms))
   }
@@ -67,7 +76,10 @@ function manifestLines(manifest: Manifest): [string, string][] {
     ['platform', `${platform.os} ${platform.arch}, ${platform.cpus} cpus`],
     ...(versions.target === null ? [] : [['target', versions.target] as [string, string]]),
     ...manifest.resumed_at.map((at): [string, string] => ['resumed', at]),
-    ...flags.map(([flag]): [string, string] => ['kept', [flag, reasonOf(reasons, flag)].filter(Boolean).join(': ')]),
+    ...flags.map(([flag]): [string, string] => [
+      'kept',
+      [flag, reasonOf(reasons, flag)].filter(Boolean).join(': '),
+    ]),
   ]
 }
 

@@ -26,11 +26,15 @@ export async function showTrial(
   const dir = run.trialDir(trialId)
   const files = namesIn(dir).sort()
   if (json) {
-    stdout.write(`${JSON.stringify({ run_id: runId, trial_id: trialId, trial_dir: dir, trial: record, files })}\n`)
+    stdout.write(
+      `${JSON.stringify({ run_id: runId, trial_id: trialId, trial_dir: dir, trial: record, files })}\n`,
+    )
     return
   }
   const { bold, dim } = pc.createColors(stdout.color)
-  stdout.write(`${bold(trialId)}  ${record === null ? dim('not finished') : paintStatus(record.verdict, record.verdict, stdout.color)}\n`)
+  stdout.write(
+    `${bold(trialId)}  ${record === null ? dim('not finished') : paintStatus(record.verdict, record.verdict, stdout.color)}\n`,
+  )
   if (record !== null) for (const line of recordLines(record, stdout.color)) stdout.write(`${line}\n`)
   stdout.write(`${dim('files'.padEnd(9))} ${dir}\n`)
   for (const name of files) stdout.write(`          ${plainLine(name)}\n`)
@@ -40,15 +44,25 @@ function findTrial(ids: readonly string[], wanted: string, runId: string): strin
   if (ids.includes(wanted)) return wanted
   const matches = ids.filter((id) => id.startsWith(wanted))
   if (matches.length === 1 && matches[0] !== undefined) return matches[0]
-  const some = (list: readonly string[]): string => `${list.slice(0, 5).join(', ')}${list.length > 5 ? ', …' : ''}`
+  const some = (list: readonly string[]): string =>
+    `${list.slice(0, 5).join(', ')}${list.length > 5 ? ', …' : ''}`
   if (matches.length > 1) {
-    throw new GantryError('USAGE', `${matches.length} trials of ${runId} begin with ${JSON.stringify(wanted)}`, {
-      hint: `Write more of the id: ${some(matches)}.`,
-    })
+    throw new GantryError(
+      'USAGE',
+      `${matches.length} trials of ${runId} begin with ${JSON.stringify(wanted)}`,
+      {
+        hint: `Write more of the id: ${some(matches)}.`,
+      },
+    )
   }
   const close = nearest(wanted, ids)
   throw new GantryError('NOT_FOUND', `${runId} has no trial ${JSON.stringify(wanted)}`, {
-    hint: close !== undefined ? `Did you mean ${close}?` : ids.length === 0 ? 'It has none at all.' : `It has: ${some(ids)}.`,
+    hint:
+      close !== undefined
+        ? `Did you mean ${close}?`
+        : ids.length === 0
+          ? 'It has none at all.'
+          : `It has: ${some(ids)}.`,
   })
 }
 
@@ -65,7 +79,8 @@ function recordLines(record: TrialRecord, color: boolean): string[] {
     ...(record.score === null ? [] : [line('score', `${formatScore(record.score)} ${record.tier ?? ''}`)]),
     ...(record.cachedFrom === null ? [] : [line('cached', `made by ${record.cachedFrom}`)]),
     ...record.gates.map(
-      (gate) => `${dim('gate'.padEnd(9))} ${gate.passed ? green('pass') : red('fail')} ${plainLine(gate.type)}: ${plainLine(gate.message)}`,
+      (gate) =>
+        `${dim('gate'.padEnd(9))} ${gate.passed ? green('pass') : red('fail')} ${plainLine(gate.type)}: ${plainLine(gate.message)}`,
     ),
     ...record.warnings.map((warning) => line('warning', warning)),
   ]

@@ -57,7 +57,10 @@ function earlierToGo<Row>(best: Sized<Row> | null, entry: Sized<Row>): Sized<Row
 }
 
 function naturalWidth<Row>(column: Column<Row>, rows: readonly Row[]): number {
-  return rows.reduce((most, row) => Math.max(most, displayWidth(column.text(row))), displayWidth(column.title))
+  return rows.reduce(
+    (most, row) => Math.max(most, displayWidth(column.text(row))),
+    displayWidth(column.title),
+  )
 }
 
 function aligned<Row>(column: Column<Row>, text: string, width: number): string {

@@ -6,11 +6,16 @@ import type { CliContext } from '../context.ts'
 
 export function checkCommand(context: CliContext): Command {
   return new Command('check')
-    .description('Prove the gates before money is spent: an agent that does nothing must fail, the oracle must pass.')
+    .description(
+      'Prove the gates before money is spent: an agent that does nothing must fail, the oracle must pass.',
+    )
     .argument('[path...]', 'files, directories, globs or names (default: those of gantry.yaml)')
     .option('--json', 'print JSON')
     .action(async (paths: string[], flags: { readonly json?: boolean }) => {
-      const [{ loadScenarios }, { checkGraders }] = await Promise.all([import('../../scenario/load-scenarios.ts'), import('../../scenario/check.ts')])
+      const [{ loadScenarios }, { checkGraders }] = await Promise.all([
+        import('../../scenario/load-scenarios.ts'),
+        import('../../scenario/check.ts'),
+      ])
       const { cases } = await loadScenarios(paths, {}, context)
       const checks: GraderCheck[] = []
       for (const entry of cases) {
@@ -29,8 +34,14 @@ export function checkCommand(context: CliContext): Command {
 
 function print(check: GraderCheck, { stdout }: CliContext): void {
   const { green, red, yellow, bold, dim } = pc.createColors(stdout.color)
-  stdout.write(`${check.sound ? green('sound  ') : red('unsound')}  ${bold(check.case)}  ${dim(check.file)}\n`)
-  stdout.write(dim(`         no-op: ${check.noop.verdict}${check.oracle === null ? '' : ` · oracle: ${check.oracle.verdict}`}\n`))
+  stdout.write(
+    `${check.sound ? green('sound  ') : red('unsound')}  ${bold(check.case)}  ${dim(check.file)}\n`,
+  )
+  stdout.write(
+    dim(
+      `         no-op: ${check.noop.verdict}${check.oracle === null ? '' : ` · oracle: ${check.oracle.verdict}`}\n`,
+    ),
+  )
   for (const problem of check.problems) stdout.write(`         ${red('!')} ${problem}\n`)
   for (const remark of check.remarks) stdout.write(`         ${yellow('-')} ${remark}\n`)
 }

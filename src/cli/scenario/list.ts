@@ -23,7 +23,11 @@ export function listCommand(context: CliContext): Command {
     .action(async (paths: string[], flags: ListFlags) => {
       const { loadScenarios } = await import('../../scenario/load-scenarios.ts')
       const { filter, ...selection } = flags
-      const { cases } = await loadScenarios(paths, { ...selection, ...(filter !== undefined && { filters: filter }) }, context)
+      const { cases } = await loadScenarios(
+        paths,
+        { ...selection, ...(filter !== undefined && { filters: filter }) },
+        context,
+      )
       const rows = cases.map(({ name, shownFile, scenario }) => ({
         name,
         file: shownFile,
@@ -39,8 +43,15 @@ export function listCommand(context: CliContext): Command {
       }
       const { bold, dim } = pc.createColors(context.stdout.color)
       for (const row of rows) {
-        const facts = [`tier ${row.tier}`, ...row.tags.map((tag) => `#${tag}`), `${row.gates} gates`, ...(row.judge ? ['judge'] : [])]
-        context.stdout.write(`${bold(row.name)}  ${dim(facts.join(' '))}\n  ${row.description.trim()}\n  ${dim(row.file)}\n`)
+        const facts = [
+          `tier ${row.tier}`,
+          ...row.tags.map((tag) => `#${tag}`),
+          `${row.gates} gates`,
+          ...(row.judge ? ['judge'] : []),
+        ]
+        context.stdout.write(
+          `${bold(row.name)}  ${dim(facts.join(' '))}\n  ${row.description.trim()}\n  ${dim(row.file)}\n`,
+        )
       }
     })
 }

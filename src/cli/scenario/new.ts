@@ -11,6 +11,8 @@ export function newCommand(context: CliContext): Command {
       const { newScenario } = await import('../../scenario/new-scenario.ts')
       const files = newScenario(name, { directory: flags.dir, target: flags.target, cwd: context.cwd })
       for (const file of files) context.stdout.write(`made ${file}\n`)
-      context.stdout.write(`\nNext: describe the task in it, then prove its gates with\n  gantry scenario check ${files[0]}\n`)
+      context.stdout.write(
+        `\nNext: describe the task in it, then prove its gates with\n  gantry scenario check ${files[0]}\n`,
+      )
     })
 }

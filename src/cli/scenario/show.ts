@@ -13,7 +13,9 @@ export function showCommand(context: CliContext): Command {
       const { cases } = await loadScenarios([name], {}, context)
       const [entry] = cases
       if (entry === undefined || cases.length > 1) {
-        throw new GantryError('USAGE', `'${name}' names ${cases.length} scenarios`, { hint: 'Name one of them.' })
+        throw new GantryError('USAGE', `'${name}' names ${cases.length} scenarios`, {
+          hint: 'Name one of them.',
+        })
       }
       const { scenario, target, templateDir, rubric, shownFile } = entry
       if (flags.json === true) {
@@ -22,7 +24,8 @@ export function showCommand(context: CliContext): Command {
         return
       }
       const { bold, dim } = pc.createColors(context.stdout.color)
-      const row = (label: string, text: string): void => context.stdout.write(`${dim(label.padEnd(10))} ${text}\n`)
+      const row = (label: string, text: string): void =>
+        context.stdout.write(`${dim(label.padEnd(10))} ${text}\n`)
       context.stdout.write(`${bold(scenario.name)}\n${scenario.description.trim()}\n\n`)
       row('file', shownFile)
       row('target', target.binary)
@@ -35,8 +38,12 @@ export function showCommand(context: CliContext): Command {
       }
       context.stdout.write(`\n${bold('Prompt')}\n${scenario.task.prompt.trimEnd()}\n\n${bold('Gates')}\n`)
       for (const [index, { type, ...parameters }] of scenario.evaluation.gates.entries()) {
-        const words = Object.entries(parameters).map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        context.stdout.write(`${String(index + 1).padStart(2)}. ${type}${words.length === 0 ? '' : dim(`  ${words.join(' · ')}`)}\n`)
+        const words = Object.entries(parameters).map(
+          ([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+        )
+        context.stdout.write(
+          `${String(index + 1).padStart(2)}. ${type}${words.length === 0 ? '' : dim(`  ${words.join(' · ')}`)}\n`,
+        )
       }
     })
 }

@@ -19,7 +19,10 @@ export function validateCommand(context: CliContext): Command {
       const { green, red, dim } = pc.createColors(context.stdout.color)
       for (const { file, name, problem, hint } of findings) {
         if (problem === null) context.stdout.write(`${green('ok')}   ${file} ${dim(name ?? '')}\n`)
-        else context.stdout.write(`${red('bad')}  ${problem}\n${hint === null ? '' : `${dim(`     ${hint}`)}\n`}`)
+        else
+          context.stdout.write(
+            `${red('bad')}  ${problem}\n${hint === null ? '' : `${dim(`     ${hint}`)}\n`}`,
+          )
       }
     })
 }

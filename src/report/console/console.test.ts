@@ -112,8 +112,8 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
       Files  /artifacts/runs/run_20260102_030405_abc123
       Next   Run only what failed again: add --rerun-failed
              Repair the cases marked invalid; their reasons are above
-             Remove what broke the infra trials, then go on with --resume
-             run_20260102_030405_abc123
+             Go on with --resume run_20260102_030405_abc123 once what broke the
+             infra trials is mended
     "
   `)
 })

@@ -71,7 +71,7 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
 
 function headerSentence({ title, trials, concurrency, runId }: RunHeader): string {
   const lanes = concurrency > 1 ? `, ${formatCount(concurrency)} at a time` : ''
-  return `${plainLine(title)}: ${counted(trials, 'trial')}${lanes} (${runId})`
+  return `${plainLine(title)}: ${counted(trials, 'trial')}${lanes} (${plainLine(runId)})`
 }
 
 function heartbeat({ done, planned, counts, running, elapsedMs, remainingMs }: Progress): string {

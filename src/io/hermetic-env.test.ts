@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { hermeticEnv } from './hermetic-env.ts'
+
+const places = { home: '/h', tmp: '/t', platform: 'linux' } as const
+
+test('of the host only what a program cannot do without is taken over', () => {
+  const host = {
+    PATH: '/bin',
+    LANG: 'de_DE.UTF-8',
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    TERM: 'xterm',
+    HOME: '/root',
+    TMPDIR: '/somewhere',
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    API_KEY: 'secret',
+    EDITOR: undefined,
+    XDG_CONFIG_HOME: '/root/.config',
+  }
+  expect(hermeticEnv({ host, ...places })).toEqual({
+    PATH: '/bin',
+    LANG: 'de_DE.UTF-8',
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    TERM: 'xterm',
+    HOME: '/h',
+    TMPDIR: '/t',
+    XDG_CONFIG_HOME: '/h/.config',
+    XDG_DATA_HOME: '/h/.local/share',
+    XDG_STATE_HOME: '/h/.local/state',
+    XDG_CACHE_HOME: '/h/.cache',
+  })
+})
+
+test('inherited names come from the host where it has them, and extra wins over all', () => {
+  const host = { PATH: '/bin', API_KEY: 'secret', HOME: '/root', OTHER: 'x' }
+  const env = hermeticEnv({
+    host,
+    ...places,
+    inherit: ['API_KEY', 'MISSING', 'OTHER', 'toString'],
+    extra: { OTHER: 'mine', PATH: '/mine' },
+  })
+  expect(env).toMatchObject({ API_KEY: 'secret', OTHER: 'mine', PATH: '/mine', HOME: '/h' })
+  expect(env).not.toHaveProperty('MISSING')
+  expect(Object.keys(env)).not.toContain('toString')
+})
+
+test('on Windows the system finds its own directories, whatever the case of their names', () => {
+  const host = { Path: 'C:\\bin', SYSTEMROOT: 'C:\\Windows', PATHEXT: '.EXE', CI: '1' }
+  const env = hermeticEnv({ host, home: 'H', tmp: 'T', platform: 'win32' })
+  expect(env).toMatchObject({
+    Path: 'C:\\bin',
+    SYSTEMROOT: 'C:\\Windows',
+    PATHEXT: '.EXE',
+    USERPROFILE: 'H',
+    TEMP: 'T',
+  })
+  expect(env).not.toHaveProperty('CI')
+})

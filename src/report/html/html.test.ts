@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { GantryEvent } from '../../core/event.ts'
+import type { FinishedRun, ReporterContext } from '../contract.ts'
+import {
+  sampleRecord,
+  sampleRecords,
+  sampleRegressions,
+  sampleRun,
+  streamed,
+  textSink,
+} from '../sample-run.ts'
+import { htmlReporter } from './html.ts'
+import { transcript } from './transcript.ts'
+
+async function page(run: FinishedRun, context: Partial<ReporterContext> = {}): Promise<string> {
+  const sink = textSink()
+  await htmlReporter({ sink, color: false, columns: 80, live: false, ...context }).runEnded?.(run)
+  return sink.text()
+}
+
+const conversation: readonly GantryEvent[] = [
+  { ts: 100, event: 'setup_command', index: 0, command: 'git init', exit_code: 0, output: '', success: true },
+  { ts: 101, event: 'message', role: 'user', text: 'Make a <b>note</b>' },
+  { ts: 102, event: 'tool_call', id: 'a', tool: 'Bash', command: 'notes add x' },
+  { ts: 102, event: 'tool_call', id: 'b', tool: 'Read', input: { path: 'x' } },
+  { ts: 103, event: 'usage', input_tokens: 1, output_tokens: 1 },
+  { ts: 104, event: 'tool_result', id: 'b', output: 'answer of b' },
+  { ts: 105, event: 'tool_result', id: 'a', output: 'answer of a', exit_code: 2 },
+  { ts: 106, event: 'output', text: 'one ' },
+  { ts: 106, event: 'output', text: 'piece' },
+  { ts: 107, event: 'complete', exit_code: 0, duration_secs: 7, ending: 'exited' },
+]
+
+test('the page allows exactly the script and the style it carries and asks nobody for anything', async () => {
+  const html = await page(sampleRun(sampleRecords, { regressions: sampleRegressions }))
+  const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? ''
+  for (const tag of ['script', 'style']) {
+    const inline = [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))]
+    expect(inline).toHaveLength(1)
+    const hash = createHash('sha256')
+      .update(inline[0]?.[1] ?? '')
+      .digest('base64')
+    expect(policy).toContain(`${tag}-src 'sha256-${hash}'`)
+  }
+  expect(policy).toContain("default-src 'none'")
+  expect(html).not.toMatch(/\s(?:src|style|on\w+)=/)
+  expect(html).not.toMatch(/https?:\/\/|@import|url\(/)
+})
+
+test('the inline script is a program', async () => {
+  const html = await page(sampleRun(sampleRecords))
+  const script = /<script>([\s\S]*?)<\/script>/.exec(html)?.[1] ?? ''
+  expect(() => new Function(script)).not.toThrow()
+})
+
+test('verdict, totals, intervals, regressions, filters and every trial are on it', async () => {
+  const html = await page(sampleRun(sampleRecords, { regressions: sampleRegressions }))
+  expect(html).toContain('<p class="badge">fail</p>')
+  expect(html).toContain('<p class="value">83%</p><p class="note">95% interval 66-100%</p>')
+  expect(html).toContain('1 trial unmetered')
+  expect(html).toContain('gate 2 (command_succeeds) passed 3 of 3 times before')
+  expect(html.match(/<details class="trial /g)).toHaveLength(sampleRecords.length)
+  expect(html).toContain('data-groups="fail flaky"')
+  for (const filter of ['all', 'fail', 'flaky', 'infra', 'invalid'])
+    expect(html).toContain(`data-filter="${filter}"`)
+  expect(html).toContain('the judge answered no JSON')
+  expect(html).toContain('3 of 4 links')
+})
+
+test('links to files are relative to the page, or file URLs when it has no place', async () => {
+  const record = sampleRecord({ dir: '/artifacts/runs/r1/trials/a b#1' })
+  expect(await page(sampleRun([record]), { path: '/artifacts/runs/r1/reports/x.html' })).toContain(
+    'href="../trials/a%20b%231/"',
+  )
+  expect(await page(sampleRun([record]))).toContain('href="file:///artifacts/runs/r1/trials/a%20b%231/"')
+})
+
+test('a conversation is readable: results stand under their calls, chunks of output are joined', async () => {
+  const { html, cut } = await transcript(streamed(conversation))
+  expect(cut).toBe(false)
+  expect(html.split('\n')).toEqual([
+    '<li class="harness"><span class="who">setup command</span> <span class="at">+0ms</span> <span class="chip good">exit 0</span><pre class="command">git init</pre></li>',
+    '<li class="message user"><span class="who">user</span> <span class="at">+1.0s</span><p class="said">Make a &lt;b&gt;note&lt;/b&gt;</p></li>',
+    '<li class="call"><span class="who">Bash</span> <span class="at">+2.0s</span><pre class="command">notes add x</pre><div class="result bad"><span class="chip bad">exit 2</span><pre>answer of a</pre></div></li>',
+    '<li class="call"><span class="who">Read</span> <span class="at">+2.0s</span><pre>{',
+    '  &quot;path&quot;: &quot;x&quot;',
+    '}</pre><div class="result"><pre>answer of b</pre></div></li>',
+    '<li class="harness"><span class="who">output</span> <span class="at">+6.0s</span><pre>one piece</pre></li>',
+    '<li class="harness"><span class="who">agent ended</span> <span class="at">+7.0s</span> <span class="chip good">exit 0</span><p class="said">exited after 7.0s</p></li>',
+  ])
+})
+
+test('a long transcript is cut, read no further, and points to the raw file', async () => {
+  let read = 0
+  const events = async function* (): AsyncGenerator<GantryEvent> {
+    for (; read < 100_000; read++)
+      yield { ts: read, event: 'message', role: 'assistant', text: `message ${read}` }
+  }
+  const html = await page(sampleRun([sampleRecord()], { events }), { path: '/x/report.html' })
+  expect(read).toBe(400)
+  expect(html).toContain('The transcript goes on in <a href="../artifacts/runs/')
+  const large: GantryEvent = { ts: 1, event: 'tool_result', output: 'x\n'.repeat(2_000_000) }
+  const heavy = await transcript(streamed(Array.from({ length: 100 }, () => large)))
+  expect(heavy.cut).toBe(true)
+  expect(heavy.html.length).toBeLessThan(250_000)
+  expect(heavy.html).toContain('characters left out here')
+})
+
+test('in a large run only trials that did not pass have a transcript, and the page says so', async () => {
+  const records = Array.from({ length: 61 }, (_, index) =>
+    sampleRecord({ case: `case-${index}`, verdict: index === 7 ? 'fail' : 'pass' }),
+  )
+  const html = await page(sampleRun(records, { events: () => streamed(conversation) }))
+  expect(html.match(/<ol class="transcript">/g)).toHaveLength(1)
+  expect(html).toContain('This run has more than 60 trials')
+})
+
+test('a page with very many failures stops before it becomes too large for a browser', async () => {
+  const records = Array.from({ length: 300 }, (_, index) =>
+    sampleRecord({ case: `case-${index}`, verdict: 'fail' }),
+  )
+  const text = 'x'.repeat(3_900)
+  const events = () =>
+    streamed(
+      Array.from({ length: 60 }, (_, ts): GantryEvent => ({ ts, event: 'message', role: 'assistant', text })),
+    )
+  const html = await page(sampleRun(records, { events }))
+  expect(html.length).toBeLessThan(26_000_000)
+  expect(html).toContain('because the page would become too large')
+})
+
+test('events that cannot be read, or are of a kind not known yet, do not stop the page', async () => {
+  const events = async function* (): AsyncGenerator<GantryEvent> {
+    yield JSON.parse('{"ts":1,"event":"from_the_future"}')
+    throw new Error('no <such> file')
+  }
+  const html = await page(sampleRun([sampleRecord(), sampleRecord({ case: 'second' })], { events }))
+  expect(html).toContain('The events could not be read: Error: no &lt;such&gt; file')
+  expect(html.match(/<details class="trial /g)).toHaveLength(2)
+})

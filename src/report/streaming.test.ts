@@ -1,0 +1,58 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import type { GantryEvent } from '../core/event.ts'
+import type { TrialRecord } from '../core/trial.ts'
+import { openReporter, parseReporterSpec, reporterNames } from './index.ts'
+import { sampleRecord, sampleRun, streamed } from './sample-run.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+const trials = 5_000
+
+/** About 10 KB each: 50 MB if a reporter kept them. */
+function record(index: number): TrialRecord {
+  const detail = { exit_code: 1, output: `${index} some line of output\n`.repeat(400) }
+  return sampleRecord({
+    case: `case-${index % 50}`,
+    attempt: Math.floor(index / 50) + 1,
+    verdict: index % 3 === 0 ? 'fail' : 'pass',
+    reason: `reason of ${index}`,
+    gates: [{ type: 'command_succeeds', passed: index % 3 !== 0, message: `exit code of ${index}`, detail }],
+  })
+}
+
+async function* made(onRecord: (index: number) => void): AsyncGenerator<TrialRecord> {
+  for (let index = 0; index < trials; index++) {
+    onRecord(index)
+    yield record(index)
+  }
+}
+
+const small = sampleRun(Array.from({ length: trials }, (_, index) => ({ ...record(index), gates: [] })))
+
+test.each(reporterNames)('%s: five thousand trials pass through with flat memory', async (text) => {
+  const { name } = parseReporterSpec(text)
+  let bytes = 0
+  let largestGrowth = 0
+  let base: number | null = null
+  const measure = (index: number): void => {
+    if (index % 1_000 !== 500) return
+    collectGarbage()
+    const used = process.memoryUsage().heapUsed
+    base ??= used
+    largestGrowth = Math.max(largestGrowth, used - base)
+  }
+  const write = (piece: string): void => {
+    bytes += piece.length
+  }
+  const reporter = await openReporter(name, { sink: { write }, color: false, columns: 80, live: false })
+  const event: GantryEvent = { ts: 1, event: 'message', role: 'assistant', text: 'hello' }
+  const run = { ...small, records: () => made(measure), events: () => streamed([event]) }
+  reporter.runStarted?.(run)
+  for (let index = 0; index < trials; index++) reporter.trialEnded?.(record(index))
+  await reporter.runEnded?.(run)
+  expect(bytes).toBeGreaterThan(1_000)
+  expect(largestGrowth).toBeLessThan(12_000_000)
+})
