@@ -44,6 +44,11 @@ export function describeDriver(name: string, subject: DriverSubject): void {
   /** A capability that is said to be lacking must really be: then the same sentence fails. */
   const needs = (capability: Capability) => ({ fails: subject.lacks.includes(capability) })
 
+  /** An agent that hangs at the end was stopped, or runs into its time; who cannot be stopped need not take long over it. */
+  const patience = (capability: Capability) => ({
+    timeoutMs: subject.lacks.includes(capability) ? 1_000 : 15_000,
+  })
+
   describe.concurrent(name, () => {
     test('the prompt reaches the agent byte for byte', async () => {
       const prompt = `"double" 'single' \`tick\` $HOME \\ {model} %s\nline\ttwo\r\n ünï 漢字 🦀 ${'long '.repeat(20_000)}end\n\n`
@@ -88,7 +93,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
     })
 
     test('an agent that hangs is stopped at its time', async () => {
-      const { outcome, alive } = await play([background, { act: 'hang', ignoreSigterm: false }], {
+      const { outcome, alive } = await play([background, hang], {
         timeoutMs: 700,
       })
       expect(outcome).toMatchObject({ ending: 'timed_out', exitCode: null })
@@ -110,7 +115,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
 
     test('cancelling in the middle leaves nothing alive', async () => {
       const cancel = new AbortController()
-      const { outcome, alive } = await play([background, { act: 'hang', ignoreSigterm: false }], {
+      const { outcome, alive } = await play([background, hang], {
         signal: cancel.signal,
         during: async (workspace) => {
           await until(() => existsSync(join(workspace, 'pid')))
@@ -154,9 +159,8 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       const spend: Act = { act: 'spend', costUsd: 0.5 }
       const within = await play([spend, spend], { maxCostUsd: 1 })
       expect(within.outcome).toMatchObject({ ending: 'exited', costUsd: 1 })
-      const over = await play([spend, spend, spend, ...tooFar], { maxCostUsd: 1 })
+      const over = await play([spend, spend, spend, hang], { maxCostUsd: 1, ...patience('cost') })
       expect(over.outcome).toMatchObject({ ending: 'over_budget', costUsd: 1.5, failure: null })
-      expect(over.exists('too-far.txt')).toBe(false)
       expect(over.outcome.tokens?.input).toBeGreaterThan(0)
     })
 
@@ -167,8 +171,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       ]
       const within = await play([{ act: 'run', command: 'true' }], { maxTurns: 1 })
       expect(within.outcome.ending).toBe('exited')
-      const over = await play([...turn, ...turn, ...turn, ...tooFar], { maxTurns: 2 })
-      expect(over.exists('too-far.txt')).toBe(false)
+      const over = await play([...turn, ...turn, ...turn, hang], { maxTurns: 2, ...patience('turns') })
       expect(over.outcome).toMatchObject({ ending: 'over_turns', failure: null })
     })
 
@@ -225,11 +228,7 @@ const work: readonly Act[] = [
   { act: 'say', text: 'All done.' },
 ]
 
-/** What an agent that has to be stopped must not come to. */
-const tooFar: readonly Act[] = [
-  { act: 'run', command: 'sleep 1' },
-  { act: 'write', path: 'too-far.txt', content: '' },
-]
+const hang: Act = { act: 'hang', ignoreSigterm: false }
 
 /** Writes its pid for the test and sleeps for longer than any test waits. */
 function keepPid(file: string): string {
@@ -301,7 +300,9 @@ async function playOn(
     env,
     read: (path) => readFileSync(join(workspace, path), 'utf8'),
     exists: (path) => existsSync(join(workspace, path)),
-    alive: (path) => isAlive(Number(readFileSync(join(workspace, path), 'utf8'))),
+    // On a busy machine an agent can run into its time before it has started anything.
+    alive: (path) =>
+      existsSync(join(workspace, path)) && isAlive(Number(readFileSync(join(workspace, path), 'utf8'))),
   }
 }
 

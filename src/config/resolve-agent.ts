@@ -88,7 +88,7 @@ function unknownAgent(name: string, { config, source }: Project): GantryError {
   const known = Object.keys(config.agents)
   const close = nearest(name, known)
   const hint =
-    close !== null
+    close !== undefined
       ? `Did you mean '${close}'?`
       : known.length > 0
         ? `Known: ${known.join(', ')}.`

@@ -7,7 +7,7 @@ export interface ScoreWeights {
   readonly interaction: number
 }
 
-export const defaultScoreWeights: ScoreWeights = { judge: 0.55, gates: 0.35, interaction: 0.1 }
+const defaultScoreWeights: ScoreWeights = { judge: 0.55, gates: 0.35, interaction: 0.1 }
 
 export interface ScoreParts {
   /** null when no judge spoke: it then counts as 0, so that a score without a judge never looks like one with. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ test('makes no file until something is appended', () => {
   expect(() => log.append('x\n')).toThrow(/ENOENT/)
 })
 
-test('a full device is told as NO_SPACE', () => {
+test.runIf(existsSync('/dev/full'))('a full device is told as NO_SPACE', () => {
   const log = openAppendLog('/dev/full')
   expect(() => log.append('x\n')).toThrow(expect.objectContaining({ code: 'NO_SPACE' }))
   log.close()

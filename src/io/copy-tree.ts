@@ -55,6 +55,7 @@ export async function copyTree(from: string, to: string, { exclude }: CopyOption
   const root = sourceRoot(from)
   const target = targetRoot(to)
   const warnings: string[] = []
+  const keptModes = new Set<number>()
   const directoryModes: [Path, number][] = []
   const waiting: { readonly source: Path; readonly copy: Path; readonly prefix: string }[] = [
     { source: root, copy: target, prefix: '' },
@@ -70,7 +71,7 @@ export async function copyTree(from: string, to: string, { exclude }: CopyOption
         const path = joinPath(source, entry.name)
         const place = joinPath(copy, entry.name)
         if (entry.isFile()) {
-          copyFile(path, place)
+          copyFile(path, place, keptModes)
           files += 1
         } else if (entry.isDirectory()) {
           if (path === target) throw unsafe(`${to} lies inside ${from}, which is copied there`)
@@ -124,37 +125,41 @@ function copyDirectory(path: Path, place: Path): number {
   return mode
 }
 
-function copyFile(path: Path, place: Path): void {
+function copyFile(path: Path, place: Path, keptModes: Set<number>): void {
   const input = openSync(path, readFlags)
   try {
-    const { mode, size } = fstatSync(input)
-    if (size > smallFileBytes) copyLargeFile(path, place, mode)
-    else copySmallFile(input, place, mode)
+    const stats = fstatSync(input)
+    const mode = stats.mode & permissions
+    if (stats.size > smallFileBytes) copyLargeFile(path, place, mode)
+    else copySmallFile(input, place, mode, keptModes)
   } finally {
     closeSync(input)
   }
 }
 
-function copySmallFile(input: number, place: Path, mode: number): void {
-  const output = openNew(place)
+/** `keptModes`: what a new file is made with and gets, umask or not; found out once instead of setting it on every file. */
+function copySmallFile(input: number, place: Path, mode: number, keptModes: Set<number>): void {
+  const output = openNew(place, mode)
   try {
     for (;;) {
       const count = readSync(input, buffer, 0, smallFileBytes, null)
       for (let written = 0; written < count; ) written += writeSync(output, buffer, written, count - written)
       if (count < smallFileBytes) break
     }
-    fchmodSync(output, mode & permissions)
+    if (keptModes.has(mode)) return
+    if ((fstatSync(output).mode & permissions) === mode) keptModes.add(mode)
+    else fchmodSync(output, mode)
   } finally {
     closeSync(output)
   }
 }
 
-function openNew(place: Path): number {
+function openNew(place: Path, mode: number): number {
   try {
-    return openSync(place, writeFlags, 0o600)
+    return openSync(place, writeFlags, mode)
   } catch (cause) {
     clearPlace(place, cause)
-    return openSync(place, writeFlags, 0o600)
+    return openSync(place, writeFlags, mode)
   }
 }
 
@@ -166,7 +171,7 @@ function copyLargeFile(path: Path, place: Path, mode: number): void {
     clearPlace(place, cause)
     copyFileSync(path, place, flags)
   }
-  chmodSync(place, mode & permissions)
+  chmodSync(place, mode)
 }
 
 function copyLink(root: string, name: string, path: Path, place: Path): void {

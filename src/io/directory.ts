@@ -18,7 +18,9 @@ export function namesIn(dir: string): string[] {
 export function directoriesIn(dir: string): string[] {
   try {
     return readdirSync(dir, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isDirectory(join(dir, entry.name))))
+      .filter(
+        (entry) => entry.isDirectory() || (entry.isSymbolicLink() && isDirectory(join(dir, entry.name))),
+      )
       .map(({ name }) => name)
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return []

@@ -314,3 +314,13 @@ test('hundreds of runs leave no file descriptor open', async () => {
   await burst()
   expect(openFiles()).toBeLessThanOrEqual(before + 4)
 })
+
+test('without a temporary directory it still works, through the streams of Node', async () => {
+  const program = `import { exec } from ${JSON.stringify(join(import.meta.dirname, 'exec.ts'))}
+    const env = { PATH: process.env.PATH }
+    const result = await exec({ argv: ['sh', '-c', 'cat; echo err >&2; sleep 60 & exit 5'], cwd: '/', env, stdin: 'in' })
+    console.log(result.exitCode, result.stdout.text, result.stderr.text)`
+  const argv = [process.execPath, '--input-type=module', '-e', program] as const
+  const result = await run(argv, { env: { ...env, TMPDIR: '/nowhere' } })
+  expect(result.stdout.text).toBe('5 in err\n\n')
+})

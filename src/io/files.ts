@@ -27,7 +27,7 @@ export function writeFileAtomic(path: string, content: string | Uint8Array): voi
     writeNew(temporary, content)
     renameSync(temporary, path)
   } catch (cause) {
-    rmSync(temporary, { force: true })
+    discard(temporary)
     throw translateFsError(cause, `write ${path}`)
   }
 }
@@ -79,6 +79,13 @@ export function moveTree(from: string, to: string): void {
   } catch (cause) {
     throw translateFsError(cause, `move ${from} to ${to}`)
   }
+}
+
+/** The reason the write failed is what the caller must hear, not that there is nothing to clean up. */
+function discard(temporary: string): void {
+  try {
+    rmSync(temporary, { force: true })
+  } catch {}
 }
 
 function writeNew(path: string, content: string | Uint8Array): void {

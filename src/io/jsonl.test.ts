@@ -38,7 +38,7 @@ describe('the writer', () => {
         const expected = values.map((value) => JSON.parse(JSON.stringify(value)))
         expect(await readAll(path)).toEqual({ values: expected, bad: [] })
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     )
   })
 

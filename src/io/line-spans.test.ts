@@ -16,19 +16,23 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 test('finds every whole line of any file, and reads each again as it was', () => {
   const path = join(root, 'log')
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\n', ''))), fc.string(), (lines, torn) => {
-      const tail = torn.replaceAll('\n', '')
-      writeFileSync(path, `${lines.map((line) => `${line}\n`).join('')}${tail}`)
-      const file = openLines(path, 4)
-      const spans = [...(file?.spans() ?? [])]
-      expect(spans.toReversed().map((span) => file?.read(span))).toEqual(
-        lines.toReversed().map((line) => line.toWellFormed()),
-      )
-      expect(spans.map(({ head }) => head)).toEqual(
-        lines.map((line) => Buffer.from(line).subarray(0, 4).toString('latin1')),
-      )
-      file?.close()
-    }),
+    fc.property(
+      fc.array(fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\n', ''))),
+      fc.string(),
+      (lines, torn) => {
+        const tail = torn.replaceAll('\n', '')
+        writeFileSync(path, `${lines.map((line) => `${line}\n`).join('')}${tail}`)
+        const file = openLines(path, 4)
+        const spans = [...(file?.spans() ?? [])]
+        expect(spans.toReversed().map((span) => file?.read(span))).toEqual(
+          lines.toReversed().map((line) => line.toWellFormed()),
+        )
+        expect(spans.map(({ head }) => head)).toEqual(
+          lines.map((line) => Buffer.from(line).subarray(0, 4).toString('latin1')),
+        )
+        file?.close()
+      },
+    ),
   )
 })
 

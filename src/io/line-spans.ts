@@ -44,7 +44,8 @@ function* spansOf(fd: number, headBytes: number): Generator<LineSpan & { readonl
       const newline = chunk.subarray(0, count).indexOf(10, from)
       const end = newline === -1 ? count : newline
       // A head may begin in one chunk and go on in the next.
-      if (head.length < headBytes) head += chunk.toString('latin1', from, Math.min(end, from + headBytes - head.length))
+      if (head.length < headBytes)
+        head += chunk.toString('latin1', from, Math.min(end, from + headBytes - head.length))
       if (newline === -1) break
       yield { offset: lineStart, length: position + newline - lineStart, head }
       lineStart = position + newline + 1

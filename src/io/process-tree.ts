@@ -21,6 +21,8 @@ export interface ProcessTree {
   readonly earliestTicks: number
   /** Members seen before, by pid: one that cleared its environment and lost its parent is known only from earlier. */
   readonly known: Map<number, number>
+  /** Processes that the last look showed to be dead or of others: that they vanish now is of no interest. */
+  settled: ReadonlySet<number>
   /** Set once the root's session was seen empty: from then on its number may belong to strangers. */
   sessionIsGone: boolean
 }
@@ -29,7 +31,7 @@ export interface ProcessTree {
 export function processTree(rootPid: number, marker: string): ProcessTree {
   liveRoots.add(rootPid)
   const earliestTicks = ownStartTicks() === 0 ? 0 : ownStartTicks() + process.uptime() * 100 - slackTicks
-  return { rootPid, marker, earliestTicks, known: new Map(), sessionIsGone: false }
+  return { rootPid, marker, earliestTicks, known: new Map(), settled: new Set(), sessionIsGone: false }
 }
 
 /** To be told when the root's exit was collected, so that its pid may be somebody else's. */
@@ -51,7 +53,7 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<reado
     const seen = killAll(tree)
     if (isOver(seen)) return []
     if (performance.now() - start > hardWaitMs) return seen.members.map(({ pid }) => pid)
-    await sleep(waitMs)
+    await sleep(seen.members.length > 0 ? waitMs : doubtWaitMs)
   }
 }
 
@@ -83,36 +85,41 @@ interface Survey {
 const liveRoots = new Set<number>()
 /** Our own start is known to the tick, the time since only roughly. */
 const slackTicks = 20
-const hardPassesMax = 50
+const hardPassesMax = 200
 const hardWaitMs = 5000
-const vanishedDoubtMs = 20
-const hiddenDoubtMs = 200
+/** How often nobody must be seen in a row, when each look left a doubt. */
+const looksAfterVanished = 10
+const looksAfterHidden = 50
+const doubtWaitMs = 2
 const probeRoundsMax = 10
 /** Up to here asking for single pids is cheaper than listing them all. */
 const probesMax = 32
 
-export function survey(tree: ProcessTree): Survey {
+/** With `strikes` every member is killed as soon as it is recognised, and what the look before has settled is not looked at again. */
+function survey(tree: ProcessTree, strikes = false): Survey {
   const pids = listPids()
   if (pids === null) return surveyGroup(tree)
   const ownSession = readProcess(process.pid)?.sessionId
   const found = new Map<number, ProcessEntry>()
   const sessions = new Set<number>()
   const strangers = new Set<ProcessEntry>()
-  const hidden = new Set<ProcessEntry>()
+  const settled = new Set<number>(strikes ? tree.settled : [])
   let hasVanished = false
   let sessionIsEmpty = true
   const take = (entry: ProcessEntry): void => {
+    if (strikes) signalGroup(entry.groupId, 'SIGKILL')
     found.set(entry.pid, entry)
     sessions.add(entry.sessionId)
     strangers.delete(entry)
-    hidden.delete(entry)
     tree.known.set(entry.pid, entry.startTicks)
   }
   for (const pid of pids) {
+    if (settled.has(pid)) continue
     const entry = readProcess(pid)
-    hasVanished ||= entry === null
     if (entry?.sessionId === tree.rootPid) sessionIsEmpty = false
-    if (entry === null || !mayBeMember(entry, tree) || entry.sessionId === ownSession) continue
+    if (entry === null || isFreshlyDead(entry, tree)) hasVanished ||= !tree.settled.has(pid)
+    if (entry !== null && !(mayBeMember(entry, tree) && entry.sessionId !== ownSession)) settled.add(pid)
+    if (entry === null || settled.has(pid)) continue
     strangers.add(entry)
     if (tree.known.get(pid) === entry.startTicks) {
       take(entry)
@@ -120,9 +127,10 @@ export function survey(tree: ProcessTree): Survey {
     }
     const environment = environmentOf(pid)
     if (environment?.includes(tree.marker)) take(entry)
-    else if (environment === '') hidden.add(entry)
-    else hasVanished ||= environment === null && !hasProcess(pid)
+    else if (environment === null) hasVanished ||= !hasProcess(pid)
+    else if (environment !== '') settled.add(pid)
   }
+  tree.settled = settled
   tree.sessionIsGone ||= sessionIsEmpty
   if (!tree.sessionIsGone) sessions.add(tree.rootPid)
   // A session only ever holds descendants of the process that made it, so one member makes a whole session ours.
@@ -131,7 +139,8 @@ export function survey(tree: ProcessTree): Survey {
     for (const entry of strangers)
       if (sessions.has(entry.sessionId) || found.has(entry.parentPid)) take(entry)
   }
-  return { members: [...found.values()], hasVanished, hasHidden: hidden.size > 0 }
+  const hasHidden = [...strangers].some(({ pid }) => !settled.has(pid))
+  return { members: [...found.values()], hasVanished, hasHidden }
 }
 
 /** Without a process table only the root's own group can be reached. */
@@ -149,15 +158,10 @@ function surveyGroup({ rootPid }: ProcessTree): Survey {
 
 /** Tells from one look after another when nobody is left. On a busy machine no look is without doubt, so doubt has its limits. */
 function overWatch(): (seen: Survey) => boolean {
-  let emptySince: number | null = null
+  let emptyLooks = 0
   return ({ members, hasVanished, hasHidden }) => {
-    if (members.length > 0) {
-      emptySince = null
-      return false
-    }
-    emptySince ??= performance.now()
-    const doubtMs = hasHidden ? hiddenDoubtMs : hasVanished ? vanishedDoubtMs : 0
-    return performance.now() - emptySince >= doubtMs
+    emptyLooks = members.length > 0 ? 0 : emptyLooks + 1
+    return emptyLooks >= (hasHidden ? looksAfterHidden : hasVanished ? looksAfterVanished : 1)
   }
 }
 
@@ -165,24 +169,28 @@ async function endsSoftly(tree: ProcessTree, graceMs: number): Promise<boolean> 
   const deadline = performance.now() + graceMs
   const isOver = overWatch()
   signalAll(survey(tree), 'SIGTERM')
-  for (let waitMs = 5; ; waitMs = Math.min(waitMs * 2, 50)) {
+  let waitMs = 5
+  for (;;) {
     const leftMs = deadline - performance.now()
     if (leftMs <= 0) return false
     await sleep(Math.min(waitMs, leftMs))
-    if (isOver(survey(tree))) return true
+    const seen = survey(tree)
+    if (isOver(seen)) return true
+    waitMs = seen.members.length > 0 ? Math.min(waitMs * 2, 50) : doubtWaitMs
   }
 }
 
 /** Kills without a pause as long as new members turn up: what forks for ever must not get time between the passes. */
 function killAll(tree: ProcessTree): Survey {
+  // First everybody is looked at, since the dead no longer tell whose parents they were.
+  let seen = survey(tree)
+  signalAll(seen, 'SIGKILL')
   const hit = new Set<number>()
-  for (let pass = 0; ; pass++) {
-    const seen = survey(tree)
-    signalAll(seen, 'SIGKILL')
-    const fresh = seen.members.filter(({ pid }) => !hit.has(pid))
-    if (fresh.length === 0 || pass === hardPassesMax) return seen
-    for (const { pid } of fresh) hit.add(pid)
+  for (let pass = 0; pass < hardPassesMax && seen.members.some(({ pid }) => !hit.has(pid)); pass++) {
+    for (const { pid } of seen.members) hit.add(pid)
+    seen = survey(tree, true)
   }
+  return seen
 }
 
 /** One signal per group: the system sends it to the whole group at once, so that no fork slips through. */
@@ -208,11 +216,13 @@ function mayBelong(pid: number, tree: ProcessTree): boolean {
   return environment === '' || environment?.includes(tree.marker) === true
 }
 
-function mayBeMember(
-  { pid, runsProgram, startTicks }: ProcessEntry,
-  { earliestTicks }: ProcessTree,
-): boolean {
-  return pid > 1 && pid !== process.pid && runsProgram && startTicks >= earliestTicks
+function mayBeMember(entry: ProcessEntry, { earliestTicks }: ProcessTree): boolean {
+  return entry.pid > 1 && entry.pid !== process.pid && entry.runsProgram && entry.startTicks >= earliestTicks
+}
+
+/** It may have died after the pids were listed, and have left a child that was not. */
+function isFreshlyDead({ runsProgram, startTicks }: ProcessEntry, { earliestTicks }: ProcessTree): boolean {
+  return !runsProgram && startTicks >= earliestTicks
 }
 
 /** False when there is no such group. A group of another user's processes is there, though out of reach. */

@@ -25,7 +25,7 @@ test('quoting is exact for any arguments', async () => {
       const { stdout } = await exec({ argv: ['sh', '-c', command], cwd: '/', env })
       expect(stdout.text.split('\0').slice(0, -1)).toEqual(args.map((arg) => Buffer.from(arg).toString()))
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   )
 })
 
@@ -38,7 +38,7 @@ test.skipIf(!hasPty)('arguments pass through the terminal untouched', async () =
         Buffer.from(args.map((arg) => `${arg}|`).join('')).toString('hex'),
       )
     }),
-    { numRuns: 15 },
+    { numRuns: 6 },
   )
 })
 

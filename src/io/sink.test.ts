@@ -45,7 +45,7 @@ test('a link is followed and stays a link', async () => {
 test('a named pipe is written to and not replaced by a file', async () => {
   await using dir = await createFixture({})
   const pipe = dir.getPath('pipe')
-  execFileSync('mkfifo', [pipe])
+  execFileSync('sh', ['-c', 'mkfifo "$0"', pipe])
   const reader = createReadStream(pipe, 'utf8')
   let read = ''
   const ended = new Promise<void>((resolve) => reader.on('end', () => resolve()))

@@ -46,10 +46,19 @@ test('calls of unknown price are granted, counted, and stopped once the cap is r
   expect(budget.reserve(null).kind).toBe('refused')
 })
 
-test('a real cost that stayed unknown leaves the estimate spent', () => {
+test('a real cost that stayed unknown is unmetered and gives the reservation back', () => {
   const budget = createBudget(1)
   settleOf(budget, 0.4)(null)
-  expect(budget.state()).toMatchObject({ spentUsd: 0.4, reservedUsd: 0 })
+  expect(budget.state()).toEqual({ spentUsd: 0, reservedUsd: 0, unmeteredCalls: 1 })
+})
+
+test('settling twice changes nothing', () => {
+  const budget = createBudget(1)
+  const settle = settleOf(budget, 0.4)
+  settle(0.1)
+  settle(0.3)
+  settle(null)
+  expect(budget.state()).toEqual({ spentUsd: 0.1, reservedUsd: 0, unmeteredCalls: 0 })
 })
 
 test('without a cap everything is granted and still counted', () => {

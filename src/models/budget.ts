@@ -5,7 +5,7 @@
 export interface Budget {
   /** null = no cap. */
   readonly capUsd: number | null
-  /** `null` for a call without a known price: it is granted while the cap is not reached, and counted as unmetered. */
+  /** `null` for a call without a known price: it is granted while the cap is not reached. */
   reserve(estimateUsd: number | null): Grant
   /** What can still be reserved; null = no cap. */
   remainingUsd(): number | null
@@ -16,7 +16,7 @@ export type Grant =
   | { readonly kind: 'granted'; readonly usd: number | null; readonly settle: Settle }
   | { readonly kind: 'refused'; readonly message: string }
 
-/** To be called once; a second call changes nothing. `null` when the real cost stayed unknown: the estimate then stands. */
+/** To be called once; a second call changes nothing. `null` when the real cost stayed unknown: counted as unmetered, nothing is charged. */
 export type Settle = (actualUsd: number | null) => void
 
 export interface BudgetState {
@@ -42,14 +42,13 @@ export function createBudget(capUsd: number | null, spentUsd = 0): Budget {
       if (full)
         return { kind: 'refused', message: refusal(capUsd ?? 0, spent / 1e9, reserved / 1e9, estimateUsd) }
       reserved += estimate
-      if (estimateUsd === null) unmeteredCalls += 1
       let open = true
       const settle: Settle = (actualUsd) => {
         if (!open) return
         open = false
         reserved -= estimate
-        spent += actualUsd === null ? estimate : toNano(actualUsd)
-        if (estimateUsd === null && actualUsd !== null) unmeteredCalls -= 1
+        if (actualUsd === null) unmeteredCalls += 1
+        else spent += toNano(actualUsd)
       }
       return { kind: 'granted', usd: estimateUsd, settle }
     },

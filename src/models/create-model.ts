@@ -51,10 +51,11 @@ async function pricedCall(
   signal: AbortSignal,
 ): Promise<Completion> {
   const maxOutputTokens = request.maxOutputTokens ?? defaultMaxOutputTokens
-  const grant = (request.budget ?? parts.budget).reserve(estimateUsd(request, maxOutputTokens, parts.price))
+  const estimate = estimateUsd(request, maxOutputTokens, parts.price)
+  const grant = (request.budget ?? parts.budget).reserve(estimate)
   if (grant.kind === 'refused')
     throw modelError({ reason: 'over_budget', message: grant.message, tokens: noTokens, costUsd: 0 })
-  let cost: number | null = null
+  let cost = estimate
   try {
     const completion = await timedCall(parts, {
       system: request.system,

@@ -15,7 +15,7 @@ export type PriceTable = Readonly<Record<string, TokenPrice>>
 const usd = z.number().min(0)
 
 /** `models:` in gantry.yaml. */
-export const priceSchema = z
+const priceSchema = z
   .strictObject({
     input_usd_per_mtok: usd.optional().describe('USD per million input tokens.'),
     output_usd_per_mtok: usd.optional().describe('USD per million output tokens.'),

@@ -1,7 +1,7 @@
 import type { Reporter } from './contract.ts'
 
 /** A reporter that broke: which one, and why. */
-export interface ReporterProblem {
+interface ReporterProblem {
   readonly name: string
   readonly error: unknown
 }

@@ -27,7 +27,7 @@ export interface Assessment {
   readonly evaluators: readonly EvaluatorResult[]
   readonly judge: JudgeResult | null
   /** Why the judge could not speak although it should have: the trial is then `infra`. */
-  readonly judgeProblem: string | null
+  readonly judgeProblem: { readonly message: string; readonly overBudget: boolean } | null
   readonly score: number | null
   readonly tier: ScoreTier | null
 }
@@ -85,7 +85,7 @@ export async function assess(
     gates,
     evaluators,
     judge,
-    judgeProblem: judged.kind === 'unavailable' ? judged.message : null,
+    judgeProblem: judged.kind === 'unavailable' ? judged : null,
     score,
     tier: score === null ? null : scoreTier(score),
   }

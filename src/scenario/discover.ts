@@ -67,7 +67,7 @@ async function filesByName(name: string, project: Project): Promise<string[]> {
     sources.map((source) => source.value.name),
   )
   throw new GantryError('NOT_FOUND', `there is no scenario file, directory or name '${name}'`, {
-    hint: close === null ? "'gantry scenario list' shows what there is." : `Did you mean '${close}'?`,
+    hint: close === undefined ? "'gantry scenario list' shows what there is." : `Did you mean '${close}'?`,
   })
 }
 

@@ -4,6 +4,7 @@ import { readHeadAndTail } from '../io/read-head-and-tail.ts'
 import { readTextInside } from '../io/read-text-inside.ts'
 import { judge, type PaidSample } from '../judge/judge.ts'
 import type { ChangedFile } from '../judge/prompt.ts'
+import { createBudget } from '../models/budget.ts'
 import type { AgentStage } from './agent-stage.ts'
 import type { Recorder } from './recorder.ts'
 import type { TrialPlace } from './trial-place.ts'
@@ -12,7 +13,7 @@ import type { TrialWork } from './trial-work.ts'
 export type TrialJudgement =
   | { readonly kind: 'not_asked' }
   | { readonly kind: 'judged'; readonly result: JudgeResult }
-  | { readonly kind: 'unavailable'; readonly message: string }
+  | { readonly kind: 'unavailable'; readonly message: string; readonly overBudget: boolean }
 
 const maxTranscriptBytes = 64 * 1024
 const maxFileBytes = 64 * 1024
@@ -30,15 +31,19 @@ export async function judgeTrial(
   if (work.judge === null || rubric === null || settings === undefined) return { kind: 'not_asked' }
   if (!settings.always && gates.some((gate) => !gate.passed)) return { kind: 'not_asked' }
   const { name } = work.judge
-  return judge({
+  const judgement = await judge({
     model: work.judge,
     rubric: rubric.value,
     threshold: settings.pass_threshold,
     samples: settings.samples,
     aggregate: settings.aggregate,
     signal: work.signal,
+    // The trial reserved its share of the run's money; the judge is paid from what the agent left of it.
+    ...(work.limits.maxCostUsd !== undefined && {
+      budget: createBudget(work.limits.maxCostUsd, outcome.costUsd ?? 0),
+    }),
     context: {
-      taskPrompt: scenario.task.prompt,
+      taskPrompt: work.redaction.text(scenario.task.prompt),
       gates: gates.map(({ type, passed, message }) => ({
         type,
         passed,
@@ -60,6 +65,8 @@ export async function judgeTrial(
         ...(result.kind === 'scored' ? { weighted_score: result.weighted_score } : { error: result.message }),
       }),
   })
+  if (judgement.kind === 'judged') return judgement
+  return { kind: 'unavailable', message: judgement.message, overBudget: judgement.reason === 'over_budget' }
 }
 
 function checkpointName(sample: number): string {

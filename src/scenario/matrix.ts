@@ -71,7 +71,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
   const close = nearest(name, known)
   return new GantryError('NOT_FOUND', `no ${what} '${name}'`, {
     hint:
-      close !== null
+      close !== undefined
         ? `Did you mean '${close}'?`
         : known.length === 0
           ? `gantry.yaml describes no ${what}s.`

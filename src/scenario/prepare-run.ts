@@ -37,9 +37,11 @@ export interface PreparedRun {
 
 export async function prepareRun(
   request: RunRequest,
-  env: Readonly<Record<string, string | undefined>>,
+  hostEnv: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
 ): Promise<PreparedRun> {
+  // Every trial reads it, and reading `process.env` asks the system anew each time.
+  const env = { ...hostEnv }
   const project = loadProject(request.cwd, request.configFile)
   const cases = await loadCases(request, project, env)
   const combinations = cases.map((entry) => ({

@@ -59,7 +59,7 @@ async function evaluate(
 }
 
 function judged(assessment: Assessment): { readonly verdict: Verdict; readonly reason: string } {
-  if (assessment.judgeProblem !== null) return { verdict: 'infra', reason: assessment.judgeProblem }
+  if (assessment.judgeProblem !== null) return { verdict: 'infra', reason: assessment.judgeProblem.message }
   return outcomeOf(assessment.gates, assessment.judge)
 }
 
@@ -114,7 +114,7 @@ function recordOf(
     costUsd: costOf(work, outcome, assessment),
     tokens: outcome?.tokens ?? null,
     durationMs: stage.kind === 'ran' ? stage.durationMs : 0,
-    ending: outcome?.ending ?? 'not_started',
+    ending: assessment.judgeProblem?.overBudget === true ? 'over_budget' : (outcome?.ending ?? 'not_started'),
     agentExitCode: outcome?.exitCode ?? null,
     ...(outcome?.failure != null && { failure: outcome.failure.reason }),
     dir: place.dir,

@@ -32,7 +32,13 @@ export interface RetentionOptions {
  * name before its files. A run that cannot be removed is reported and does not stop the others.
  */
 export function applyRetention(store: Store, options: RetentionOptions = {}): RetentionOutcome {
-  const { policy = defaultRetention, protect = [], everything = false, thorough = false, dryRun = false } = options
+  const {
+    policy = defaultRetention,
+    protect = [],
+    everything = false,
+    thorough = false,
+    dryRun = false,
+  } = options
   const nowMs = store.clock.now().getTime()
   const candidates = retentionCandidates(store, policy, nowMs, everything)
   const plan = planRetention(candidates, nowMs, policy, new Set(protect))

@@ -54,7 +54,10 @@ describe('the cache', () => {
     ['empty', ''],
     ['half', '{"schema_version":1,"key":"'],
     ['no object', '[]'],
-    ['another key', JSON.stringify({ key: 'x', run_id: 'r', stored_at: '2025-01-01T00:00:00Z', record: sampleRecord('a') })],
+    [
+      'another key',
+      JSON.stringify({ key: 'x', run_id: 'r', stored_at: '2025-01-01T00:00:00Z', record: sampleRecord('a') }),
+    ],
     ['no record', JSON.stringify({ key, run_id: 'r', stored_at: new Date().toISOString(), record: {} })],
     ['no date', JSON.stringify({ key, run_id: 'r', stored_at: 'soon', record: sampleRecord('a') })],
   ])('a damaged entry (%s) is a miss, and can be written over', (_, content) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { TrialRecord } from '../core/trial.ts'
-import { makeDirectories, namesIn, modifiedAtMs, readTextIfExists, treeBytes } from '../io/directory.ts'
+import { makeDirectories, modifiedAtMs, namesIn, readTextIfExists, treeBytes } from '../io/directory.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
 import type { CachedRecord, Store } from './contract.ts'
 import { parseJson } from './parse-json.ts'

@@ -74,7 +74,7 @@ export interface ExecutedCommand {
   readonly duration_ms: number
 }
 
-export interface Platform {
+interface Platform {
   readonly os: string
   readonly arch: string
   readonly container_image: string | null
@@ -82,7 +82,7 @@ export interface Platform {
   readonly memory_bytes: number
 }
 
-export interface Versions {
+interface Versions {
   readonly gantry: string
   readonly node: string
   readonly agents: Readonly<Record<string, string>>
@@ -134,7 +134,7 @@ export interface RunPlan {
   readonly trials: readonly PlannedTrial[]
 }
 
-export interface PlannedTrial {
+interface PlannedTrial {
   /** A file name of its own: letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 150 of them. */
   readonly id: string
 }

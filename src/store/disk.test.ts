@@ -12,9 +12,11 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
+const privateMounts = 'unshare'
 const unshareFlags = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m']
 /** A container without the right to mount leaves the tests below that need none. */
-const mayMount = spawnSync('unshare', [...unshareFlags, 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0
+const mayMount =
+  spawnSync(privateMounts, [...unshareFlags, 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0
 
 const imports = `
   import { createRun } from '${import.meta.dirname}/create-run.ts'
@@ -51,10 +53,12 @@ const fill = `
 `
 
 describe('a full disk', () => {
-  test.runIf(mayMount)('stops a run with NO_SPACE, keeps what is finished, and the run goes on when there is room', () => {
-    const output = inNamespace(
-      `mount -t tmpfs -o size=1m none ${root}`,
-      `${imports}
+  test.runIf(mayMount)(
+    'stops a run with NO_SPACE, keeps what is finished, and the run goes on when there is room',
+    () => {
+      const output = inNamespace(
+        `mount -t tmpfs -o size=1m none ${root}`,
+        `${imports}
       writeFileSync(root + '/ballast', 'x'.repeat(400000))
       ${fill}
       run.release()
@@ -67,19 +71,20 @@ describe('a full disk', () => {
       const listed = await listRuns(store)
       say({ failure, cache, some: done.length > 10, kept: kept.length - done.length, lost,
         status: again.manifest().status, after: (await ids(again)).includes('after'), trials: listed.runs[0].totals.trials - done.length })`,
-    )
-    expect(output).toMatchObject({
-      failure: 'NO_SPACE true',
-      cache: 'NO_SPACE true',
-      some: true,
-      lost: [],
-      status: 'partial',
-      after: true,
-    })
-    // The trial that met the full disk may have come through with its result, and lack only its line.
-    expect([0, 1]).toContain(output.kept)
-    expect([1, 2]).toContain(output.trials)
-  })
+      )
+      expect(output).toMatchObject({
+        failure: 'NO_SPACE true',
+        cache: 'NO_SPACE true',
+        some: true,
+        lost: [],
+        status: 'partial',
+        after: true,
+      })
+      // The trial that met the full disk may have come through with its result, and lack only its line.
+      expect([0, 1]).toContain(output.kept)
+      expect([1, 2]).toContain(output.trials)
+    },
+  )
 
   test('a limit on the size of files is met the same way, by anybody', () => {
     const output = inShell(
@@ -128,7 +133,9 @@ describe('a disk that cannot be written', () => {
 
 /** Runs a script where mounts are private to it: nothing of them is seen outside or stays afterwards. */
 function inNamespace(prepare: string, script: string): Record<string, unknown> {
-  return outcome(spawnSync('unshare', [...unshareFlags, 'sh', '-c', shellLine(prepare), 'sh', script, root], options))
+  return outcome(
+    spawnSync(privateMounts, [...unshareFlags, 'sh', '-c', shellLine(prepare), 'sh', script, root], options),
+  )
 }
 
 function inShell(prepare: string, script: string): Record<string, unknown> {
@@ -141,7 +148,15 @@ function shellLine(prepare: string): string {
   return `${prepare} && exec "${process.execPath}" --input-type=module -e "$1" "$2"`
 }
 
-function outcome({ stdout, stderr, status }: { stdout: string; stderr: string; status: number | null }): Record<string, unknown> {
+function outcome({
+  stdout,
+  stderr,
+  status,
+}: {
+  stdout: string
+  stderr: string
+  status: number | null
+}): Record<string, unknown> {
   if (status !== 0) throw new Error(`exit code ${status}: ${stderr}`)
   return JSON.parse(stdout)
 }

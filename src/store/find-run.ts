@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { nearest } from '../core/nearest.ts'
 import { GantryError } from '../core/error.ts'
+import { nearest } from '../core/nearest.ts'
 import type { RunKind, Store } from './contract.ts'
 import { readManifestState } from './read-manifest.ts'
 import type { ParsedRunId } from './run-id.ts'
@@ -20,7 +20,8 @@ export function findRun(store: Store, wanted: string, options: FindOptions = {})
   if (wanted === 'latest' || wanted === 'blessed') return newest(store, ids, wanted, options.kind)
   const exact = ids.find(({ id }) => id === wanted)
   if (exact !== undefined) return exact.id
-  const matches = wanted === '' ? [] : ids.filter(({ id }) => id.startsWith(wanted) || id.startsWith(`run_${wanted}`))
+  const matches =
+    wanted === '' ? [] : ids.filter(({ id }) => id.startsWith(wanted) || id.startsWith(`run_${wanted}`))
   if (matches.length === 1 && matches[0] !== undefined) return matches[0].id
   if (matches.length > 1) throw ambiguous(wanted, matches)
   throw unknown(store, wanted, ids)
@@ -44,7 +45,9 @@ function newest(
     if (best === null || startedAt > best.startedAt) best = { id, startedAt, secondMs: startedAtMs }
   }
   if (best !== null) return best.id
-  const what = ['no', wanted === 'blessed' ? 'blessed' : '', kind ?? '', 'run'].filter((word) => word !== '').join(' ')
+  const what = ['no', wanted === 'blessed' ? 'blessed' : '', kind ?? '', 'run']
+    .filter((word) => word !== '')
+    .join(' ')
   const hint = wanted === 'blessed' ? 'Bless one with "gantry runs bless RUN".' : 'The store holds none yet.'
   throw new GantryError('NOT_FOUND', `there is ${what} in ${store.root}`, { hint })
 }
@@ -58,7 +61,10 @@ function ambiguous(wanted: string, matches: readonly ParsedRunId[]): GantryError
 function unknown(store: Store, wanted: string, ids: readonly ParsedRunId[]): GantryError {
   const message = `there is no run ${JSON.stringify(wanted)} in ${store.root}`
   if (ids.length === 0) return new GantryError('NOT_FOUND', message, { hint: 'The store holds no runs yet.' })
-  const close = nearest(wanted, ids.map(({ id }) => id))
+  const close = nearest(
+    wanted,
+    ids.map(({ id }) => id),
+  )
   const hint = close === undefined ? `The newest are: ${shown(ids)}.` : `Did you mean ${close}?`
   return new GantryError('NOT_FOUND', message, { hint })
 }

@@ -47,6 +47,8 @@ export function withIndex<T>(store: Store, work: (index: RunIndex) => T): T {
 function opened<T>(store: Store, work: (index: RunIndex) => T): T {
   const database = openDatabase(store.indexFile)
   try {
+    // Nobody waits for the disk for the sake of a cache: what a power cut spoils is found damaged and built anew.
+    database.exec('PRAGMA synchronous = OFF')
     prepareSchema(database)
     return work(runIndex(database))
   } finally {
@@ -67,7 +69,8 @@ function discardIndex(store: Store, identity: string | null): void {
 }
 
 function prepareSchema(database: Database): void {
-  const isCurrent = (): boolean => database.prepare('PRAGMA user_version').get()?.user_version === indexVersion
+  const isCurrent = (): boolean =>
+    database.prepare('PRAGMA user_version').get()?.user_version === indexVersion
   if (isCurrent()) return
   database.transaction(() => {
     // Another process may have made the tables while this one waited for its turn.
@@ -91,7 +94,8 @@ function runIndex(database: Database): RunIndex {
       }),
     remove: (runId) =>
       database.transaction(() => {
-        for (const table of ['trials', 'runs']) database.prepare(`DELETE FROM ${table} WHERE run_id = ?`).run(runId)
+        for (const table of ['trials', 'runs'])
+          database.prepare(`DELETE FROM ${table} WHERE run_id = ?`).run(runId)
       }),
     clear: () => database.transaction(() => database.exec('DELETE FROM trials; DELETE FROM runs')),
     countTrials: () => Number(database.prepare('SELECT count(*) AS n FROM trials').get()?.n),

@@ -40,7 +40,11 @@ export function readInputs(runDir: string): Map<string, FrozenInput> {
 
 /** The end of the name, for people who look into the directory. */
 function fileNameOf(name: string): string {
-  return basename(name.replaceAll('\\', '/')).replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(-80) || 'input'
+  return (
+    basename(name.replaceAll('\\', '/'))
+      .replaceAll(/[^A-Za-z0-9._-]/g, '_')
+      .slice(-80) || 'input'
+  )
 }
 
 function parseEntry(line: string): { name: string; sha256: string; file: string } | null {

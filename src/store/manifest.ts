@@ -88,7 +88,8 @@ export function parseManifest(value: unknown): Manifest | null {
   if (Number.isNaN(Date.parse(String(value.timestamp_start)))) return null
   const lists = ['commands_executed', 'argv', 'refers_to', 'resumed_at']
   if (lists.some((name) => !Array.isArray(value[name]))) return null
-  if (['flags', 'flag_reasons', 'platform', 'versions', 'details'].some((name) => !isRecord(value[name]))) return null
+  if (['flags', 'flag_reasons', 'platform', 'versions', 'details'].some((name) => !isRecord(value[name])))
+    return null
   if (value.totals !== null && !isTotals(value.totals)) return null
   return value as unknown as Manifest
 }

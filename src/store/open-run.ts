@@ -48,7 +48,8 @@ function readSummary(dir: string): RunSummary | null {
   const text = readTextIfExists(path)
   if (text === null) return null
   const value = parseJson(text)
-  if (typeof value === 'object' && value !== null && 'verdict' in value && 'counts' in value) return value as RunSummary
+  if (typeof value === 'object' && value !== null && 'verdict' in value && 'counts' in value)
+    return value as RunSummary
   throw new GantryError('CORRUPT', `${path} is damaged`)
 }
 

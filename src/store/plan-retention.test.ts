@@ -8,7 +8,9 @@ const day = 86_400_000
 
 describe('planRetention', () => {
   test('of twenty-five runs the oldest five go', () => {
-    const runs = Array.from({ length: 25 }, (_, hour) => run(`r${hour}`, { startedAtMs: now - hour * 3_600_000 }))
+    const runs = Array.from({ length: 25 }, (_, hour) =>
+      run(`r${hour}`, { startedAtMs: now - hour * 3_600_000 }),
+    )
     const plan = planRetention(runs, now, defaultRetention)
     expect(plan.remove.map(({ id }) => id)).toEqual(['r24', 'r23', 'r22', 'r21', 'r20'])
     expect(plan.remove.every(({ reason }) => reason === 'count')).toBe(true)
@@ -16,7 +18,10 @@ describe('planRetention', () => {
   })
 
   test('a run past fourteen days goes however few there are', () => {
-    const runs = [run('old', { startedAtMs: now - 14 * day - 1 }), run('edge', { startedAtMs: now - 14 * day })]
+    const runs = [
+      run('old', { startedAtMs: now - 14 * day - 1 }),
+      run('edge', { startedAtMs: now - 14 * day }),
+    ]
     expect(planRetention(runs, now, defaultRetention).remove).toEqual([{ id: 'old', reason: 'age' }])
   })
 
@@ -47,7 +52,11 @@ describe('planRetention', () => {
       run('e', { startedAtMs: 4 }),
     ]
     const plan = planRetention(runs, now, defaultRetention)
-    expect(plan.keep.map(({ id, reason }) => `${id} ${reason}`)).toEqual(['a blessed', 'b referenced', 'c referenced'])
+    expect(plan.keep.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+      'a blessed',
+      'b referenced',
+      'c referenced',
+    ])
     expect(plan.remove.map(({ id }) => id)).toEqual(['d', 'e'])
   })
 
@@ -61,15 +70,22 @@ describe('planRetention', () => {
         const recent = keep.filter(({ reason }) => reason === 'recent').map(({ id }) => byId.get(id))
 
         expect([...remove, ...keep].map(({ id }) => id).sort()).toEqual([...byId.keys()].sort())
-        expect(removed.every(({ flags, live, damaged }) => flags.length === 0 && !live && !damaged)).toBe(true)
-        expect(recent.every((found) => found !== undefined && now - found.startedAtMs <= policy.maxAgeMs)).toBe(true)
+        expect(removed.every(({ flags, live, damaged }) => flags.length === 0 && !live && !damaged)).toBe(
+          true,
+        )
+        expect(
+          recent.every((found) => found !== undefined && now - found.startedAtMs <= policy.maxAgeMs),
+        ).toBe(true)
         // Never more than asked for, unless only exempt runs are left to take.
         expect(keep.length <= maxRuns || recent.length === 0).toBe(true)
         // Never fewer than asked for by count alone.
-        if (remove.some(({ reason }) => reason === 'count')) expect(keep.length).toBeGreaterThanOrEqual(maxRuns)
+        if (remove.some(({ reason }) => reason === 'count'))
+          expect(keep.length).toBeGreaterThanOrEqual(maxRuns)
         // Nobody goes by count while an older one that could go stays.
         const youngestByCount = Math.max(
-          ...remove.filter(({ reason }) => reason === 'count').map(({ id }) => byId.get(id)?.startedAtMs ?? NaN),
+          ...remove
+            .filter(({ reason }) => reason === 'count')
+            .map(({ id }) => byId.get(id)?.startedAtMs ?? NaN),
           -Infinity,
         )
         expect(recent.every((found) => (found?.startedAtMs ?? NaN) >= youngestByCount)).toBe(true)

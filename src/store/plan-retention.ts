@@ -14,7 +14,8 @@ export function planRetention(
   const oldestFirst = [...runs].sort((a, b) => a.startedAtMs - b.startedAtMs || compare(a.id, b.id))
   const remove: { id: string; reason: 'age' | 'count' }[] = []
   const { maxAgeMs, maxRuns } = policy
-  const expired = (run: RetentionCandidate): boolean => maxAgeMs !== null && nowMs - run.startedAtMs > maxAgeMs
+  const expired = (run: RetentionCandidate): boolean =>
+    maxAgeMs !== null && nowMs - run.startedAtMs > maxAgeMs
   const removable = oldestFirst.filter((run) => !exempt.has(run.id))
   let surplus = maxRuns === null ? 0 : runs.length - removable.filter(expired).length - maxRuns
   for (const run of removable) {

@@ -86,6 +86,8 @@ function guarded(file: string, onWarning: (message: string) => void, write: () =
     write()
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
-    onWarning(`${file} could not be brought up to date (${error.message}); "gantry runs reindex" makes up for it`)
+    onWarning(
+      `${file} could not be brought up to date (${error.message}); "gantry runs reindex" makes up for it`,
+    )
   }
 }

@@ -18,11 +18,12 @@ export function readPlan(runDir: string): RunPlan | null {
 
 /** Ids in plan order. A damaged plan throws, or counts as no plan. */
 export function plannedIds(runDir: string, damaged: 'throw' | 'skip'): string[] {
-  const plan = damaged === 'throw' ? readPlan(runDir) : parsePlan(readTextIfExists(runFile.plan(runDir)) ?? '')
+  const plan =
+    damaged === 'throw' ? readPlan(runDir) : parsePlan(readTextIfExists(runFile.plan(runDir)) ?? '')
   return plan?.trials.map(({ id }) => id) ?? []
 }
 
-export function isPlan(value: unknown): value is RunPlan {
+function isPlan(value: unknown): value is RunPlan {
   if (typeof value !== 'object' || value === null || !('trials' in value)) return false
   return Array.isArray(value.trials) && value.trials.every(isPlannedTrial)
 }

@@ -15,7 +15,7 @@ export function* readTrials(runDir: string, damaged: 'throw' | 'skip' = 'throw')
   const log = openLines(runFile.trialLog(runDir), recordHeadBytes)
   try {
     const spans = log === null ? new Map<string, LineSpan>() : trialSpans(log)
-    for (const trialId of trialOrder(runDir, spans, damaged)) {
+    for (const trialId of begunTrials(runDir, spans, damaged)) {
       const record = readLogged(log, spans.get(trialId), trialId) ?? readStored(runDir, trialId, damaged)
       if (record !== null) yield located(record, runDir)
     }
@@ -30,11 +30,11 @@ export function readTrial(runDir: string, trialId: string): TrialRecord | null {
   return record === null ? null : located(record, runDir)
 }
 
-/** Every trial the run knows of, finished or not, in the order of `readTrials`. */
+/** Every trial that was begun, finished or not, in the order of `readTrials`. */
 export function trialIds(runDir: string): string[] {
   const log = openLines(runFile.trialLog(runDir), recordHeadBytes)
   try {
-    return [...trialOrder(runDir, log === null ? new Map() : trialSpans(log), 'skip')]
+    return [...begunTrials(runDir, log === null ? new Map() : trialSpans(log), 'skip')]
   } finally {
     log?.close()
   }
@@ -76,15 +76,16 @@ function readStored(runDir: string, trialId: string, damaged: 'throw' | 'skip'):
   })
 }
 
-function trialOrder(
+/** Trials that were begun, in order. One that was only planned has no directory, and costs no look at the disk. */
+function begunTrials(
   runDir: string,
   spans: ReadonlyMap<string, LineSpan>,
   damaged: 'throw' | 'skip',
 ): Set<string> {
-  const order = new Set([...plannedIds(runDir, damaged), ...spans.keys()])
   // Whoever was killed between a result and its line left a directory that neither plan nor log may know.
-  for (const name of namesIn(runFile.trials(runDir)).sort()) if (isSafeName(name)) order.add(name)
-  return order
+  const directories = new Set(namesIn(runFile.trials(runDir)).sort())
+  const planned = plannedIds(runDir, damaged).filter((id) => spans.has(id) || directories.has(id))
+  return new Set([...planned, ...spans.keys(), ...[...directories].filter(isSafeName)])
 }
 
 /** A run directory can be moved: what it holds lies where it lies now. */

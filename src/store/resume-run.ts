@@ -20,7 +20,7 @@ export function resumeRun(store: Store, runId: string, options: ResumeOptions = 
   const { dir } = openRun(store, runId)
   const lock = lockRun(dir)
   if (lock.kind === 'busy') {
-    throw new GantryError('LOCKED', `process ${lock.pid ?? "unknown"} is working on run ${runId}`, {
+    throw new GantryError('LOCKED', `process ${lock.pid ?? 'unknown'} is working on run ${runId}`, {
       hint: 'Wait until it is done, or end that process.',
     })
   }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { RetentionCandidate, RetentionPolicy, Store } from './contract.ts'
-import { isLive } from './run-lock.ts'
 import { flagsOf } from './manifest.ts'
 import { readManifestState } from './read-manifest.ts'
 import type { ParsedRunId } from './run-id.ts'
 import { runIds } from './run-ids.ts'
+import { isLive } from './run-lock.ts'
 
 /**
  * What retention has to know of every run. When the names alone show that nothing can go, no file is read: this runs at
@@ -18,7 +18,9 @@ export function retentionCandidates(
 ): RetentionCandidate[] {
   const ids = runIds(store)
   const tooMany = policy.maxRuns !== null && ids.length > policy.maxRuns
-  const tooOld = ids.some(({ startedAtMs }) => policy.maxAgeMs !== null && nowMs - startedAtMs > policy.maxAgeMs)
+  const tooOld = ids.some(
+    ({ startedAtMs }) => policy.maxAgeMs !== null && nowMs - startedAtMs > policy.maxAgeMs,
+  )
   return ids.map(tooMany || tooOld ? (parsed) => examined(store, parsed, everything) : unexamined)
 }
 
@@ -27,7 +29,14 @@ function examined(store: Store, { id, startedAtMs }: ParsedRunId, everything: bo
   const state = readManifestState(dir)
   const live = isLive(dir)
   if (state.kind !== 'whole') {
-    return { id, startedAtMs, flags: [], live, damaged: state.kind === 'damaged' && !everything, refersTo: [] }
+    return {
+      id,
+      startedAtMs,
+      flags: [],
+      live,
+      damaged: state.kind === 'damaged' && !everything,
+      refersTo: [],
+    }
   }
   const { manifest } = state
   return {

@@ -71,12 +71,19 @@ describe('applyRetention', () => {
     mkdirSync(join(store.runsDir, 'my notes'), { recursive: true })
     mkdirSync(join(store.runsDir, 'run_20250230_120000_abcdef'))
     writeFileSync(join(store.runsDir, 'run_20200101_120000_aaaaaa'), 'a file')
-    for (const id of ['run-20200101-120000-123', '20200101-120000-tool-model-case', 'run_20200101_120000_abcdef']) {
+    for (const id of [
+      'run-20200101-120000-123',
+      '20200101-120000-tool-model-case',
+      'run_20200101_120000_abcdef',
+    ]) {
       mkdirSync(join(store.runsDir, id))
     }
     const foreign = 'run_20200101_120000_foreig'
     mkdirSync(join(store.runsDir, foreign))
-    writeFileSync(join(store.runsDir, foreign, 'manifest.json'), JSON.stringify({ run_id: foreign, status: 'PASS' }))
+    writeFileSync(
+      join(store.runsDir, foreign, 'manifest.json'),
+      JSON.stringify({ run_id: foreign, status: 'PASS' }),
+    )
     const damaged = run(50)
     writeFileSync(join(store.runsDir, damaged, 'manifest.json'), '{"flags":')
     const outcome = applyRetention(store)

@@ -23,7 +23,13 @@ export function lockRun(runDir: string): RunLockOutcome {
   }
 }
 
-/** Whether a process works on the run right now. */
+/** Whether a process works on the run right now. A lock that we may not read is taken for held: nothing is lost by waiting. */
 export function isLive(runDir: string): boolean {
-  return lockHolder(runFile.lock(runDir)) !== null
+  try {
+    return lockHolder(runFile.lock(runDir)) !== null
+  } catch (cause) {
+    const errno = errnoOf(cause)
+    if (errno === undefined) throw cause
+    return errno !== 'EISDIR' && errno !== 'ENOTDIR'
+  }
 }

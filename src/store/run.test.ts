@@ -56,7 +56,11 @@ describe('a run', () => {
       resumed_at: [],
       totals: null,
     })
-    expect(manifest.versions).toMatchObject({ node: process.versions.node, agents: { mine: '1.2.3' }, target: 'tool 4' })
+    expect(manifest.versions).toMatchObject({
+      node: process.versions.node,
+      agents: { mine: '1.2.3' },
+      target: 'tool 4',
+    })
     expect(manifest.platform.os).toBe(process.platform)
     expect(manifest.platform.memory_bytes).toBeGreaterThan(0)
     expect(run.id).toMatch(/^run_\d{8}_\d{6}_[a-z0-9]{6}$/)
@@ -82,7 +86,10 @@ describe('a run', () => {
         unmetered_trials: 1,
       },
     })
-    const lines = readFileSync(store.resultsFile, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line))
+    const lines = readFileSync(store.resultsFile, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     expect(lines.map(({ kind, trial_id }) => [kind, trial_id])).toEqual([
       ['trial', 'a'],
       ['trial', 'b'],
@@ -101,7 +108,11 @@ describe('a run', () => {
 
   test('a record comes back exactly as it was stored, except for where it lies now', async () => {
     const run = start()
-    const record = sampleRecord('a', { reason: 'ümläut \u2028 "quoted" \\ \n🚀', judge: null, warnings: ['x'] })
+    const record = sampleRecord('a', {
+      reason: 'ümläut \u2028 "quoted" \\ \n🚀',
+      judge: null,
+      warnings: ['x'],
+    })
     run.openTrial('a')
     run.finishTrial(record)
     run.release()
@@ -141,18 +152,25 @@ describe('a run', () => {
     run.release()
   })
 
-  test.each(['../x', 'a/b', '', '.', '..', 'a\0', `${'a'.repeat(151)}`, 'ä'])('refuses the trial id %j', (id) => {
-    const run = start()
-    expect(errorOf(() => run.openTrial(id)).code).toBe('UNSAFE_PATH')
-    expect(errorOf(() => run.finishTrial(sampleRecord(id))).code).toBe('UNSAFE_PATH')
-    expect(errorOf(() => run.checkpoint(id, 'x', 1)).code).toBe('UNSAFE_PATH')
-    expect(errorOf(() => run.writePlan({ trials: [{ id }] })).code).toBe('UNSAFE_PATH')
-    run.release()
-  })
+  test.each(['../x', 'a/b', '', '.', '..', 'a\0', `${'a'.repeat(151)}`, 'ä'])(
+    'refuses the trial id %j',
+    (id) => {
+      const run = start()
+      expect(errorOf(() => run.openTrial(id)).code).toBe('UNSAFE_PATH')
+      expect(errorOf(() => run.finishTrial(sampleRecord(id))).code).toBe('UNSAFE_PATH')
+      expect(errorOf(() => run.checkpoint(id, 'x', 1)).code).toBe('UNSAFE_PATH')
+      expect(errorOf(() => run.writePlan({ trials: [{ id }] })).code).toBe('UNSAFE_PATH')
+      run.release()
+    },
+  )
 
   test('merges what is learnt on the way into its manifest and keeps a flag that somebody set meanwhile', async () => {
     const run = start({ details: { seed: 1 }, agents: { a: '1' } })
-    run.change({ details: { jobs: 2 }, agents: { b: '2' }, refers_to: ['run_20250101_000000_abcdef', run.id] })
+    run.change({
+      details: { jobs: 2 },
+      agents: { b: '2' },
+      refers_to: ['run_20250101_000000_abcdef', run.id],
+    })
     flagRun(store, run.id, 'pinned', true, 'for the talk')
     await run.end({ status: 'pass', change: { container_image: 'img' } })
     const manifest = run.manifest()
@@ -181,7 +199,12 @@ describe('a run', () => {
   })
 
   test('many at once in one second never share a directory', () => {
-    const still = openStore({ env: {}, cwd: root, root, clock: { now: () => new Date('2025-06-30T12:00:00Z') } })
+    const still = openStore({
+      env: {},
+      cwd: root,
+      root,
+      clock: { now: () => new Date('2025-06-30T12:00:00Z') },
+    })
     const runs = Array.from({ length: 40 }, () =>
       createRun(still, { kind: 'task', title: 't', argv: [], cwd: root }),
     )
@@ -212,7 +235,10 @@ describe('resuming', () => {
       resumed_at: ['2025-06-30T13:00:01.000Z'],
       totals: { trials: 2, not_run: 0, duration_ms: 3_000 },
     })
-    const lines = readFileSync(timed.resultsFile, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line))
+    const lines = readFileSync(timed.resultsFile, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     expect(lines.filter(({ kind }) => kind === 'trial').map(({ trial_id }) => trial_id)).toEqual(['a', 'b'])
   })
 
@@ -294,7 +320,13 @@ describe('resuming', () => {
 })
 
 function start(change: Partial<Parameters<typeof createRun>[1]> = {}): LiveRun {
-  return createRun(store, { kind: 'scenario', title: 'two scenarios', argv: ['gantry', 'test'], cwd: root, ...change })
+  return createRun(store, {
+    kind: 'scenario',
+    title: 'two scenarios',
+    argv: ['gantry', 'test'],
+    cwd: root,
+    ...change,
+  })
 }
 
 async function trialsOf(run: { trials(): AsyncIterable<TrialRecord> }): Promise<TrialRecord[]> {

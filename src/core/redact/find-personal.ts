@@ -1,4 +1,4 @@
-import type { Finder } from './finder.ts'
+import type { Finder, Found } from './finder.ts'
 
 const domain = /(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}/y
 const localPart = /[A-Za-z0-9._%+-]/
@@ -19,7 +19,7 @@ export const findPersonal: Finder = (text, found) => {
   if (text.includes('\\Users\\')) findHomes(text, windowsHome, found)
 }
 
-function findHomes(text: string, pattern: RegExp, found: (start: number, end: number) => void): void {
+function findHomes(text: string, pattern: RegExp, found: Found): void {
   for (const match of text.matchAll(pattern))
     found(match.index + (match[1]?.length ?? 0), match.index + match[0].length)
 }

@@ -1,0 +1,385 @@
+import { execFile, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { asPlainUser } from '../../test/as-plain-user.ts'
+import { GantryError } from '../core/error.ts'
+import {
+  copyFileInto,
+  ensureDir,
+  listFiles,
+  moveTree,
+  readJsonIfExists,
+  readTextInside,
+  removeIfEmpty,
+  removeTree,
+  resolveInside,
+  sameContent,
+  translateFsError,
+  writeFileAtomic,
+  writeJsonAtomic,
+} from './files.ts'
+
+const here = join(import.meta.dirname, 'files.ts')
+let base = ''
+let dir = ''
+beforeAll(() => {
+  base = mkdtempSync(join(tmpdir(), 'gantry-files-'))
+  chmodSync(base, 0o755)
+})
+afterAll(() => removeTree(base))
+beforeEach(() => {
+  dir = join(mkdtempSync(join(base, 't-')), 'root')
+  mkdirSync(dir)
+  chmodSync(dirname(dir), 0o755)
+})
+
+describe('atomic writing', () => {
+  test('makes parents, replaces what was there, leaves nothing beside it', () => {
+    const path = join(dir, 'a/b/c.json')
+    writeJsonAtomic(path, { n: 1 })
+    writeFileAtomic(path, '{"n":2}')
+    expect(readJsonIfExists(path)).toEqual({ n: 2 })
+    expect(readdirSync(dirname(path))).toEqual(['c.json'])
+  })
+
+  test('replaces a link instead of writing through it', () => {
+    const victim = join(dir, 'victim')
+    writeFileSync(victim, 'untouched')
+    symlinkSync(victim, join(dir, 'link'))
+    writeFileAtomic(join(dir, 'link'), 'new')
+    expect(readFileSync(victim, 'utf8')).toBe('untouched')
+    expect(lstatSync(join(dir, 'link')).isFile()).toBe(true)
+  })
+
+  test('leaves no temporary file when the last step fails', () => {
+    mkdirSync(join(dir, 'taken/full'), { recursive: true })
+    expect(() => writeFileAtomic(join(dir, 'taken'), 'x')).toThrow(GantryError)
+    expect(readdirSync(dir)).toEqual(['taken'])
+  })
+
+  test('leaves neither a temporary file nor half a file when the writing itself fails', () => {
+    const path = join(dir, 'limited')
+    writeFileSync(path, 'old')
+    const program = `
+      import { writeFileAtomic } from ${JSON.stringify(here)}
+      try { writeFileAtomic(${JSON.stringify(path)}, 'x'.repeat(1_000_000)) } catch (error) { console.log(error.code) }`
+    const { stdout } = spawnSync(
+      'sh',
+      ['-c', 'trap "" XFSZ; ulimit -f 8; exec "$0" --input-type=module -e "$1"', process.execPath, program],
+      { encoding: 'utf8' },
+    )
+    expect(stdout.trim()).toBe('NO_SPACE')
+    expect(readdirSync(dir)).toEqual(['limited'])
+    expect(readFileSync(path, 'utf8')).toBe('old')
+  })
+
+  test('writers in several processes never let a reader see half a file', async () => {
+    const path = join(dir, 'shared.json')
+    const program = (id: number) => `
+      import { writeJsonAtomic } from ${JSON.stringify(here)}
+      for (let n = 0; n < 150; n += 1) writeJsonAtomic(${JSON.stringify(path)}, { id: ${id}, n, fill: '${id}'.repeat(20_000) })`
+    const writers = [1, 2, 3].map((id) =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', program(id)]),
+    )
+    let open = true
+    const all = Promise.all(writers).finally(() => {
+      open = false
+    })
+    let reads = 0
+    while (open) {
+      const value = readJsonIfExists(path)
+      if (value !== undefined) reads += 1
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    await all
+    expect(reads).toBeGreaterThan(0)
+    expect(readdirSync(dir)).toEqual(['shared.json'])
+  })
+})
+
+describe('faults of the environment', () => {
+  test('a full disk is NO_SPACE, forbidden places are NOT_WRITABLE, both with a hint', () => {
+    const full = caught(() => writeFileSync('/dev/full', 'x'))
+    expect(translateFsError(full, 'write x')).toMatchObject({
+      code: 'NO_SPACE',
+      message: 'cannot write x: no space left on the disk',
+      hint: expect.any(String),
+      cause: full,
+    })
+    chmodSync(dir, 0o555)
+    for (const attempt of [
+      () => writeFileAtomic(join(dir, 'f'), 'x'),
+      () => writeFileAtomic(join(dir, 'sub/f'), 'x'),
+      () => ensureDir(join(dir, 'sub')),
+    ])
+      expect(caught(() => asPlainUser(attempt))).toMatchObject({
+        code: 'NOT_WRITABLE',
+        hint: expect.any(String),
+      })
+    expect(readdirSync(dir)).toEqual([])
+  })
+
+  test('a file where a directory should be is NOT_WRITABLE', () => {
+    writeFileSync(join(dir, 'file'), '')
+    expect(caught(() => ensureDir(join(dir, 'file')))).toMatchObject({ code: 'NOT_WRITABLE' })
+    expect(caught(() => writeFileAtomic(join(dir, 'file/f'), ''))).toMatchObject({ code: 'NOT_WRITABLE' })
+  })
+
+  test('an error that is none of the environment’s comes back as it is', () => {
+    const bug = new TypeError('x')
+    expect(translateFsError(bug, 'write')).toBe(bug)
+  })
+
+  test('JSON that is none is CORRUPT and named, a missing file is undefined', () => {
+    const path = join(dir, 'bad.json')
+    writeFileSync(path, '{"torn": ')
+    expect(caught(() => readJsonIfExists(path))).toMatchObject({
+      code: 'CORRUPT',
+      message: expect.stringContaining(path),
+    })
+    writeFileSync(path, '\uFEFF{}')
+    expect(readJsonIfExists(path)).toEqual({})
+    expect(readJsonIfExists(join(dir, 'none.json'))).toBeUndefined()
+  })
+})
+
+describe('removing', () => {
+  test('a tree goes with its read-only directories, and links go without what they lead to', () => {
+    const victim = join(dirname(dir), 'victim')
+    mkdirSync(victim)
+    writeFileSync(join(victim, 'f'), 'x')
+    chmodSync(dirname(dir), 0o777)
+    asPlainUser(() => {
+      mkdirSync(join(dirname(dir), 'tree/a/b'), { recursive: true })
+      writeFileSync(join(dirname(dir), 'tree/a/b/f'), 'x')
+      symlinkSync(victim, join(dirname(dir), 'tree/a/link'))
+      chmodSync(join(dirname(dir), 'tree/a/b'), 0o000)
+      chmodSync(join(dirname(dir), 'tree/a'), 0o555)
+      removeTree(join(dirname(dir), 'tree'))
+    })
+    expect(existsSync(join(dirname(dir), 'tree'))).toBe(false)
+    expect(readFileSync(join(victim, 'f'), 'utf8')).toBe('x')
+  })
+
+  test('a link to a directory, a single file and nothing at all are fine', () => {
+    writeFileSync(join(dir, 'f'), 'x')
+    symlinkSync('.', join(dir, 'self'))
+    removeTree(join(dir, 'self'))
+    removeTree(join(dir, 'none'))
+    removeTree(join(dir, 'f'))
+    expect(readdirSync(dir)).toEqual([])
+  })
+
+  test('only an empty directory is removed when it must be empty', () => {
+    mkdirSync(join(dir, 'empty'))
+    mkdirSync(join(dir, 'full/x'), { recursive: true })
+    for (const name of ['empty', 'full', 'none']) removeIfEmpty(join(dir, name))
+    expect(readdirSync(dir)).toEqual(['full'])
+    moveTree(join(dir, 'full'), join(dir, 'moved'))
+    expect(readdirSync(join(dir, 'moved'))).toEqual(['x'])
+  })
+})
+
+describe('paths that must stay inside', () => {
+  beforeEach(() => {
+    mkdirSync(join(dir, 'sub/deep'), { recursive: true })
+    writeFileSync(join(dir, 'sub/f'), 'inside')
+    writeFileSync(join(dirname(dir), 'secret'), 'outside')
+    for (const [name, target] of Object.entries({
+      in: 'sub/f',
+      'in-dir': 'sub',
+      up: '..',
+      'out-file': '../secret',
+      'out-abs': '/etc/passwd',
+      'back-in': '../root/sub/f',
+      'abs-in': join(dir, 'sub/f'),
+      chain: 'up/secret',
+      dangling: 'sub/none',
+      'dangling-out': '../none',
+      loop: 'loop',
+    }))
+      symlinkSync(target, join(dir, name))
+  })
+
+  test.each([
+    ['sub/f', 'sub/f'],
+    ['./sub//deep/../f', 'sub/f'],
+    ['in', 'sub/f'],
+    ['in-dir/f', 'sub/f'],
+    ['in-dir/deep/../f', 'sub/f'],
+    ['abs-in', 'sub/f'],
+    ['.', ''],
+    ['', ''],
+  ])('%j is inside', (path, real) => {
+    expect(resolveInside(dir, path)).toEqual({ kind: 'inside', path: join(dir, real) })
+  })
+
+  test.each([
+    ['none', 'none'],
+    ['sub/none/x', 'sub/none/x'],
+    ['sub/f/x', 'sub/f/x'],
+    ['dangling', 'sub/none'],
+    [`sub/${'n'.repeat(300)}`, `sub/${'n'.repeat(300)}`],
+  ])('%j is missing', (path, real) => {
+    expect(resolveInside(dir, path)).toEqual({ kind: 'missing', path: join(dir, real) })
+  })
+
+  test.each([
+    '/etc/passwd',
+    '..',
+    '../secret',
+    'sub/../../secret',
+    'none/../../secret',
+    'up',
+    'up/secret',
+    'up/root/sub/f',
+    'out-file',
+    'out-abs',
+    'back-in',
+    'chain',
+    'dangling-out',
+    'loop',
+    'sub/f\0',
+  ])('%j is outside', (path) => {
+    expect(resolveInside(dir, path)).toEqual({ kind: 'outside', reason: expect.any(String) })
+    expect(readTextInside(dir, path)).toMatchObject({ kind: 'outside' })
+  })
+
+  test('whatever path is asked for, nothing from outside is ever read', () => {
+    const step = fc.constantFrom(
+      '..',
+      '.',
+      '',
+      'sub',
+      'f',
+      'up',
+      'root',
+      'secret',
+      'in-dir',
+      'deep',
+      'back-in',
+      'chain',
+      'out-file',
+      'in',
+      'loop',
+      'etc',
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+        const found = readTextInside(dir, steps.join('/'))
+        if (found.kind === 'text') expect(found.text).toBe('inside')
+        const where = resolveInside(dir, steps.join('/'))
+        if (where.kind === 'inside') expect(`${where.path}/`.startsWith(`${dir}/`)).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a text is read, also through a link that stays inside', () => {
+    expect(readTextInside(dir, 'in-dir/f')).toEqual({
+      kind: 'text',
+      text: 'inside',
+      path: join(dir, 'sub/f'),
+    })
+  })
+
+  test('directories, FIFOs and sockets are no files and never hang; missing and large ones are told apart', async () => {
+    spawnSync('mkfifo', [join(dir, 'pipe')])
+    const server = createServer().listen(join(dir, 'socket'))
+    await new Promise((resolve) => server.once('listening', resolve))
+    expect(readTextInside(dir, 'sub')).toMatchObject({ kind: 'not_a_file', what: 'a directory' })
+    expect(readTextInside(dir, 'pipe')).toMatchObject({ kind: 'not_a_file', what: 'a FIFO' })
+    expect(readTextInside(dir, 'socket')).toMatchObject({ kind: 'not_a_file' })
+    expect(readTextInside(dir, 'none')).toEqual({ kind: 'missing', path: join(dir, 'none') })
+    expect(readTextInside(dir, 'sub/f', { maxBytes: 6 })).toMatchObject({ kind: 'text' })
+    expect(readTextInside(dir, 'sub/f', { maxBytes: 5 })).toMatchObject({ kind: 'too_large', bytes: 6 })
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  test('a file that tells no size is read to its end, within the limit', () => {
+    expect(readTextInside('/proc/self', 'status')).toMatchObject({
+      kind: 'text',
+      text: expect.stringContaining('Pid:'),
+    })
+    expect(readTextInside('/proc/self', 'status', { maxBytes: 10 })).toMatchObject({ kind: 'too_large' })
+  })
+
+  test('an unreadable file and a directory that cannot be entered are told as such', () => {
+    chmodSync(join(dir, 'sub/f'), 0o000)
+    expect(asPlainUser(() => readTextInside(dir, 'sub/f'))).toMatchObject({
+      kind: 'unreadable',
+      reason: 'permission denied',
+    })
+    chmodSync(join(dir, 'sub'), 0o000)
+    expect(asPlainUser(() => resolveInside(dir, 'sub/f'))).toMatchObject({
+      kind: 'outside',
+      reason: expect.stringContaining('sub/f'),
+    })
+    chmodSync(join(dir, 'sub'), 0o755)
+  })
+})
+
+test('files are listed sorted, with links and without what is excluded or behind a link', () => {
+  for (const path of ['b', 'a/z', 'a/y', 'skip/x']) writeFileAtomic(join(dir, path), '')
+  symlinkSync('a', join(dir, 'link'))
+  mkdirSync(join(dir, 'empty'))
+  const exclude = (path: string, isDirectory: boolean) => isDirectory && path === 'skip'
+  expect(listFiles(dir, { exclude })).toEqual(['a/y', 'a/z', 'b', 'link'])
+  expect(listFiles(dir)).toContain('skip/x')
+})
+
+describe('putting a file back', () => {
+  test('whatever stands in its way is removed, and nothing outside is touched', () => {
+    const source = join(dirname(dir), 'grade.sh')
+    writeFileSync(source, 'real', { mode: 0o755 })
+    const outside = join(dirname(dir), 'outside')
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'grade.sh'), 'theirs')
+    const target = join(dir, 'scripts/grade.sh')
+    const back = () => {
+      copyFileInto(source, dir, 'scripts/grade.sh')
+      expect(sameContent(source, target)).toBe(true)
+    }
+    back()
+    writeFileSync(target, 'fake')
+    expect(sameContent(source, target)).toBe(false)
+    back()
+    rmSync(target)
+    symlinkSync(source, target)
+    expect(sameContent(source, target)).toBe(false)
+    back()
+    rmSync(join(dir, 'scripts'), { recursive: true })
+    symlinkSync(outside, join(dir, 'scripts'))
+    back()
+    rmSync(target)
+    mkdirSync(join(target, 'full'), { recursive: true })
+    back()
+    expect(readFileSync(join(outside, 'grade.sh'), 'utf8')).toBe('theirs')
+    expect(() => copyFileInto(source, dir, '../x')).toThrow(expect.objectContaining({ code: 'UNSAFE_PATH' }))
+  })
+})
+
+function caught(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}
