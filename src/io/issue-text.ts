@@ -30,9 +30,11 @@ export function issueText(issue: z.core.$ZodIssue, value: unknown): string {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`
     case 'invalid_format':
-      return issue.format === 'regex'
+      if (issue.format !== 'regex') return `is not a valid ${issue.format}`
+      // A schema that says what it misses says it better than its pattern does.
+      return issue.message.startsWith('Invalid string')
         ? `must match ${issue.pattern ?? 'its pattern'}`
-        : `is not a valid ${issue.format}`
+        : issue.message
     case 'unrecognized_keys':
       return `unknown key '${issue.keys.join("', '")}'`
     case 'invalid_key':

@@ -14,7 +14,7 @@ export function failureLines(
   return [
     ...failed.flatMap((gate) => [
       `gate ${plainLine(gate.type)}: ${plainLine(gate.message)}`,
-      ...detailLines(gate.detail, limits).map((line) => `    ${line}`),
+      ...detailLines(gate.detail, { ...limits, message: gate.message }).map((line) => `    ${line}`),
     ]),
     ...(judge === null ? [] : [`judge: ${judge}`]),
     ...(judge === null ? [] : (record.judge?.issues ?? []).map((issue) => `    | ${plainLine(issue)}`)),

@@ -13,7 +13,9 @@ export interface DetailPart {
 
 /** The useful part of a gate's `detail`, bounded: values first, then lists, then texts; what is empty is left out. */
 export function detailParts(detail: GateResult['detail'], limits: DetailLimits = {}): DetailPart[] {
-  const parts = Object.entries(detail).flatMap(([key, value]) => part(labelOf(key), value, limits))
+  const parts = Object.entries(detail)
+    .filter(([key, value]) => tells(key, value, limits.message ?? ''))
+    .flatMap(([key, value]) => part(labelOf(key), value, limits))
   return [...parts.filter(is('value')), ...parts.filter(is('list')), ...parts.filter(is('text'))]
 }
 
@@ -33,6 +35,14 @@ export function omission({ kind, lines, omitted }: DetailPart): string {
 export interface DetailLimits {
   readonly maxLines?: number
   readonly maxColumns?: number
+  /** What the reader has just read: a value that stands in it is not shown again. */
+  readonly message?: string
+}
+
+/** What went as it should, and how long it took, explains no failure. */
+function tells(key: string, value: unknown, message: string): boolean {
+  if (value === false || key === 'duration_ms' || (key === 'exit_code' && value === 0)) return false
+  return !(typeof value === 'string' && value !== '' && message.includes(value.trim()))
 }
 
 function is(kind: DetailPart['kind']): (part: DetailPart) => boolean {

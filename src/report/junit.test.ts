@@ -63,7 +63,6 @@ test('a failed trial is a failure, infra and invalid are errors, not run is skip
     [
       '1 of 2 gates failed',
       'gate command_succeeds: notes check ended with exit code 2',
-      '    command: notes check',
       '    exit code: 2',
       '    unexpected paths:',
       '    | tmp/a.txt',

@@ -9,7 +9,7 @@ import { fileProblem, type SourceFile } from '../io/yaml.ts'
 import { readRubric } from '../judge/rubric.ts'
 import type { Case } from './case.ts'
 import { shownPath } from './discover.ts'
-import { filesNamedFirst } from './grader-files.ts'
+import { scriptFiles } from './grader-files.ts'
 import type { Scenario } from './schema.ts'
 import { scriptVariables } from './script-environment.ts'
 
@@ -37,7 +37,7 @@ export function loadCase(source: SourceFile<Scenario>, options: LoadOptions): Ca
     targetProgram: findTarget(source, target, templateDir, options),
     templateDir,
     rubric: judge?.enabled === true ? findRubric(source, judge.rubric, options.project) : null,
-    graderFiles: filesNamedFirst(
+    graderFiles: scriptFiles(
       [
         ...gates.flatMap((gate) => (gate.type === 'script' ? [gate.command] : [])),
         ...scenario.scripts.post.map((script) => script.command),
@@ -45,7 +45,7 @@ export function loadCase(source: SourceFile<Scenario>, options: LoadOptions): Ca
       ],
       templateDir,
     ),
-    oracleFiles: scenario.oracle === undefined ? [] : filesNamedFirst([scenario.oracle.command], templateDir),
+    oracleFiles: scenario.oracle === undefined ? [] : scriptFiles([scenario.oracle.command], templateDir),
   }
 }
 

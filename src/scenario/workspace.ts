@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { copyTree } from '../io/copy-tree.ts'
 import { ensureDir } from '../io/files.ts'
-import { isDirectory } from '../io/path-kind.ts'
+import { isDirectory, isFile } from '../io/path-kind.ts'
 import { putBack } from '../io/put-back.ts'
 import type { Case } from './case.ts'
 import type { TrialPlace } from './trial-place.ts'
@@ -19,7 +19,7 @@ export async function prepareWorkspace(
     exclude: (path) => path === initialState || hidden.has(path),
   })
   const initial = join(templateDir, initialState)
-  if (isDirectory(initial)) await copyTree(initial, place.fixture)
+  if (isDirectory(initial)) await copyTree(initial, place.fixture, { exclude: (path) => hidden.has(path) })
   ensureDir(place.home)
   ensureDir(place.tmp)
 }
@@ -29,5 +29,8 @@ export async function prepareWorkspace(
  * Returns the paths that were touched.
  */
 export function restoreGraderFiles({ templateDir, graderFiles }: Case, place: TrialPlace): string[] {
-  return graderFiles.filter((path) => putBack(templateDir, place.fixture, path))
+  const initial = join(templateDir, initialState)
+  return graderFiles.filter((path) =>
+    putBack(isFile(join(initial, path)) ? initial : templateDir, place.fixture, path),
+  )
 }

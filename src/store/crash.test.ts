@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from './contract.ts'
+import { createRun } from './create-run.ts'
 import { openRun } from './open-run.ts'
 import { openStore } from './open-store.ts'
 import { reindex } from './reindex.ts'
@@ -154,6 +155,20 @@ test("processes at once in one store keep out of each other's way", async () => 
   expect(runs.map(({ id, totals }) => `${id} ${totals?.trials}`).sort()).toEqual(
     ids.map((id) => `${id} 20`).sort(),
   )
+}, 60_000)
+
+test('of many changes to one manifest by many processes none is lost', async () => {
+  const run = createRun(store, { kind: 'task', title: 't', argv: [], cwd: root })
+  const worker = `
+    import { changeManifest } from '${import.meta.dirname}/manifest.ts'
+    import { updateManifest } from '${import.meta.dirname}/update-manifest.ts'
+    const [dir, name] = process.argv.slice(1)
+    for (let n = 0; n < 25; n += 1) updateManifest(dir, (manifest) => changeManifest(manifest, { details: { [name + n]: n } }))
+  `
+  const outputs = await Promise.all(['a', 'b', 'c'].map((name) => outputOf(start(worker, [run.dir, name]))))
+  expect(outputs.map(({ errors }) => errors)).toEqual(['', '', ''])
+  expect(Object.keys(run.manifest().details)).toHaveLength(75)
+  run.release()
 }, 60_000)
 
 function publishedTrials(): string[] {

@@ -16,6 +16,8 @@ import type { Store } from './contract.ts'
 import { createRun } from './create-run.ts'
 import { flagRun } from './flag-run.ts'
 import { openStore } from './open-store.ts'
+import { removeRun } from './remove-run.ts'
+import { resumeRun } from './resume-run.ts'
 import { sampleRecord } from './sample-record.ts'
 
 const day = 86_400_000
@@ -142,6 +144,17 @@ describe('applyRetention', () => {
     const outcome = applyRetention(store, { protect: [mine] })
     expect(outcome.removed).toEqual([])
     expect(outcome.kept.find(({ id }) => id === mine)?.reason).toBe('protected')
+  })
+
+  test('a run that was taken up after the plan was made is not removed', () => {
+    const id = run(20)
+    const live = resumeRun(store, id)
+    expect(removeRun(store, id)).toBe('live')
+    live.finishTrial(sampleRecord('b'))
+    live.release()
+    expect(removeRun(store, id)).toBe('removed')
+    expect(removeRun(store, id)).toBe('gone')
+    expect(left()).toEqual([])
   })
 
   test('an empty store stays untouched', () => {

@@ -266,6 +266,13 @@ describe('resuming', () => {
     expect([...again.finished].sort()).toEqual(['b', 'c'])
     again.finishTrial(sampleRecord('d'))
     expect(await idsOf(again)).toEqual(['b', 'c', 'd'])
+    const repaired = readFileSync(log, 'utf8').trimEnd().split('\n').slice(2)
+    expect(repaired).toEqual([
+      lines[1],
+      lines[2],
+      '{"id":"a","discarded":true}',
+      expect.stringContaining('{"id":"d"'),
+    ])
     again.release()
   })
 

@@ -47,7 +47,6 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
     ✗ create-note (claude-code, opus) #3
       1 of 2 gates failed
       ✗ command_succeeds: notes check ended with exit code 2
-          command: notes check
           exit code: 2
           unexpected paths:
           │ tmp/a.txt

@@ -54,11 +54,17 @@ function explained(
   const details = failureLines(record, run.diagnose?.(record), { maxColumns: Math.max(20, columns - 12) })
   return [
     ...heading(record, columns, palette),
-    ...indented(`${plainLine(record.reason)}${others}`, 2, columns).map((line) =>
+    ...indented(`${headline(record)}${others}`, 2, columns).map((line) =>
       palette.verdict('fail', line),
     ),
     ...details.flatMap((line) => detail(line, columns, palette)),
   ]
+}
+
+/** The gates that failed are told one by one below, so only their number stands here. */
+function headline({ gates, reason }: TrialRecord): string {
+  const failed = gates.filter((gate) => !gate.passed).length
+  return failed === 0 ? plainLine(reason) : `${failed} of ${counted(gates.length, 'gate')} failed`
 }
 
 function gathered(record: TrialRecord, count: number, columns: number, palette: Palette): string[] {

@@ -21,7 +21,7 @@ describe('the variables of scripts', () => {
     setup: { commands: [dumpTo('setup.env')] },
     scripts: {
       post: [{ command: dumpTo('post.env') }],
-      evaluators: [{ name: 'e`, command: `${dumpTo(`evaluator.env')}; echo '{}'` }],
+      evaluators: [{ name: 'e', command: `${dumpTo('evaluator.env')}; echo '{}'` }],
     },
     evaluation: {
       gates: [
