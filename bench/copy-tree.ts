@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { copyTree } from '../src/io/copy-tree.ts'
@@ -16,7 +16,7 @@ export async function copyTreeBench(): Promise<{
   ok: boolean
   detail: Record<string, number>
 }> {
-  const base = mkdtempSync(join(place(), 'gantry-bench-copy-'))
+  const base = mkdtempSync(join(tmpdir(), 'gantry-bench-copy-'))
   try {
     const source = join(base, 'source')
     makeSource(source)
@@ -41,14 +41,6 @@ export async function copyTreeBench(): Promise<{
   } finally {
     rmSync(base, { recursive: true, force: true })
   }
-}
-
-/** In memory where that is possible: this measures the copying, not the mood of the disk. */
-function place(): string {
-  const memory = '/dev/shm'
-  if (!existsSync(memory)) return tmpdir()
-  const { bavail, bsize } = statfsSync(memory)
-  return bavail * bsize > 2 * 1024 ** 3 ? memory : tmpdir()
 }
 
 function makeSource(source: string): void {

@@ -54,7 +54,10 @@ function makeProject(): string {
   const project = mkdtempSync(join(tmpdir(), 'gantry-bench-'))
   mkdirSync(join(project, 'template'))
   writeFileSync(join(project, 'template/README.md'), 'Nothing to do.\n')
-  writeFileSync(join(project, 'gantry.yaml'), 'agents:\n  nothing: { driver: command, command: [/bin/true] }\n')
+  writeFileSync(
+    join(project, 'gantry.yaml'),
+    'agents:\n  nothing: { driver: command, command: [/bin/true] }\n',
+  )
   writeFileSync(
     join(project, 'nothing.yaml'),
     `name: nothing
@@ -74,13 +77,32 @@ evaluation:
 function runTrials(project: string, trials: number): number {
   const store = mkdtempSync(join(tmpdir(), 'gantry-bench-store-'))
   try {
-    const args = [gantry, 'test', 'nothing.yaml', '--repeat', String(trials), '-j', '2', '--no-cache', '--reporter', 'json:report.json']
+    const args = [
+      gantry,
+      'test',
+      'nothing.yaml',
+      '--repeat',
+      String(trials),
+      '-j',
+      '2',
+      '--no-cache',
+      '--reporter',
+      'json:report.json',
+    ]
     const code = `process.on('exit',()=>require('fs').writeSync(3,String(process.resourceUsage().maxRSS)))`
-    const ran = spawnSync(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(`import{createRequire}from'node:module';const require=createRequire('file:///');${code}`)}`, ...args], {
-      cwd: project,
-      env: { ...process.env, AGENT_ARTIFACT_DIR: store },
-      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
-    })
+    const ran = spawnSync(
+      process.execPath,
+      [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(`import{createRequire}from'node:module';const require=createRequire('file:///');${code}`)}`,
+        ...args,
+      ],
+      {
+        cwd: project,
+        env: { ...process.env, AGENT_ARTIFACT_DIR: store },
+        stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+      },
+    )
     if (ran.status !== 0) throw new Error(`gantry test ended with ${ran.status}`)
     return Number(String(ran.output[3]))
   } finally {

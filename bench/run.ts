@@ -1,0 +1,65 @@
+// npm run bench [name…]: every figure against its baseline, as a table and as bench/results/latest.json.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Figure } from './contract.ts'
+import { copyTreeBench } from './copy-tree.ts'
+import { eventLog } from './event-log.ts'
+import { startupFigure } from './startup.ts'
+import { treeHashBench } from './tree-hash.ts'
+import { memoryFigure, trialsFigure } from './trials.ts'
+
+const root = join(import.meta.dirname, '..')
+const figures: Record<string, () => Promise<Figure>> = {
+  startup: startupFigure,
+  trials: trialsFigure,
+  memory: memoryFigure,
+  'copy-tree': copyTreeBench,
+  'tree-hash': treeHashBench,
+  'event-log': eventLog,
+}
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !Object.hasOwn(figures, name))
+if (unknown.length > 0) {
+  console.error(`no figure ${unknown.join(', ')}; there are ${Object.keys(figures).join(', ')}`)
+  process.exit(2)
+}
+
+execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'ignore' })
+const results: Figure[] = []
+for (const [name, measure] of Object.entries(figures)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  process.stderr.write(`measuring ${name} …\n`)
+  results.push(await measure())
+}
+
+const machine = {
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: availableParallelism(),
+  memoryMb: Math.round(totalmem() / 1e6),
+  load: loadavg()[0],
+  node: process.version,
+}
+mkdirSync(join(root, 'bench/results'), { recursive: true })
+const document = { measuredAt: new Date().toISOString(), machine, figures: results }
+writeFileSync(join(root, 'bench/results/latest.json'), `${JSON.stringify(document, null, 2)}\n`)
+
+const rows = results.map(({ name, ratio, limit, ok, detail }) => [
+  ok ? 'ok' : 'MISSED',
+  name,
+  ratio.toFixed(2),
+  limit,
+  Object.entries(detail)
+    .map(([key, value]) => `${key} ${Number.isInteger(value) ? value : value.toFixed(1)}`)
+    .join(', '),
+])
+console.log(
+  [
+    '| | figure | ratio | promised | measured |',
+    '|---|---|---|---|---|',
+    ...rows.map((row) => `| ${row.join(' | ')} |`),
+  ].join('\n'),
+)
+process.exitCode = results.every((figure) => figure.ok) ? 0 : 1
