@@ -1,3 +1,4 @@
+import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
 import { stdoutSink } from '../io/sink.ts'
 import type { CliContext, CliStream } from './context.ts'
@@ -13,7 +14,9 @@ export function processContext(): { readonly context: CliContext; readonly exitC
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   const context: CliContext = {
-    cwd: process.cwd(),
+    get cwd() {
+      return workingDirectory()
+    },
     env: process.env,
     stdout: streamOf(process.stdout),
     stderr: streamOf(process.stderr),
@@ -23,6 +26,17 @@ export function processContext(): { readonly context: CliContext; readonly exitC
     },
   }
   return { context, exitCodeSet: () => code }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw new GantryError('NOT_FOUND', 'the working directory is not there any more', {
+      hint: 'Change to a directory that exists and try again.',
+      cause,
+    })
+  }
 }
 
 function streamOf(stream: NodeJS.WriteStream): CliStream {

@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { GantryError } from '../core/error.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { joinPath, listDirectory, type Path } from './list-directory.ts'
 import { isDirectory } from './path-kind.ts'
@@ -41,17 +42,28 @@ export function makeDirectory(dir: string): boolean {
 
 /** Makes the directory and its parents; fine when it is there already. */
 export function makeDirectories(dir: string): void {
+  // Step by step: where a directory refuses new entries with ENOENT, as /proc does, Node's recursive form never returns.
   try {
-    mkdirSync(dir, { recursive: true })
+    mkdirSync(dir)
   } catch (cause) {
-    // On a read-only disk Node's recursive form says ENOENT; the plain one tells what is really wrong.
-    if (errnoOf(cause) === 'ENOENT' && dirname(dir) !== dir) {
-      makeDirectories(dirname(dir))
-      makeDirectory(dir)
-      return
-    }
-    throw translateFsError(cause, `make the directory ${dir}`)
+    if (errnoOf(cause) === 'EEXIST' && isDirectory(dir)) return
+    if (errnoOf(cause) !== 'ENOENT') throw translateFsError(cause, `make the directory ${dir}`)
+    const parent = dirname(dir)
+    if (parent === dir || isDirectory(parent)) throw nothingCanBeMade(dir, cause)
+    makeDirectories(parent)
+    makeDirectory(dir)
   }
+}
+
+function nothingCanBeMade(dir: string, cause: unknown): GantryError {
+  return new GantryError(
+    'NOT_WRITABLE',
+    `cannot make the directory ${dir}: its parent takes no new entries`,
+    {
+      hint: 'Choose another path.',
+      cause,
+    },
+  )
 }
 
 /** Renames a file, a directory or a link; false when it is not there (any more). */

@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   closeSync,
-  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { makeDirectories } from './directory.ts'
 import { randomSuffix } from './ids.ts'
 
 /** A place text is written to, piece by piece. */
@@ -120,7 +120,7 @@ function open(path: string): OpenFile {
   if (existing !== undefined && !existing.isFile())
     return { fd: openSync(path, 'a'), temporary: null, target: path }
   const target = existing === undefined ? resolve(path) : realpathSync(path)
-  mkdirSync(dirname(target), { recursive: true })
+  makeDirectories(dirname(target))
   const temporary = `${target}.${process.pid}.${randomSuffix(4)}.tmp`
   return { fd: openSync(temporary, 'wx'), temporary, target }
 }
@@ -138,9 +138,13 @@ function translated<T>(path: string, act: () => T): T {
   try {
     return act()
   } catch (cause) {
+    if (cause instanceof GantryError) throw cause
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (code === 'ENOSPC' || code === 'EDQUOT')
-      throw new GantryError('NO_SPACE', `The disk is full: ${path} could not be written.`, { cause })
+      throw new GantryError('NO_SPACE', `The disk is full: ${path} could not be written.`, {
+        hint: 'Free some space, or name a file on another disk.',
+        cause,
+      })
     throw new GantryError('NOT_WRITABLE', `${path} cannot be written (${String(code ?? cause)}).`, {
       hint: 'Name a file in a directory you may write to.',
       cause,

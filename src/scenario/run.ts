@@ -80,6 +80,7 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
     run,
     store: powers.store,
     signal,
+    resumed: powers.resume !== undefined,
     note: (note) => reporter.note?.(note),
   })
   const notRun = await workThrough(open, {

@@ -15,6 +15,8 @@ export interface RunnerPowers {
   readonly run: LiveRun
   readonly store: Store
   readonly signal: AbortSignal
+  /** The run was begun by another process, which may have left trials half done. */
+  readonly resumed: boolean
   note(note: { readonly level: 'info' | 'warning'; readonly message: string }): void
 }
 
@@ -71,7 +73,7 @@ function caseOf(prepared: PreparedRun, planned: PlannedTrial) {
 
 function workOf(
   prepared: PreparedRun,
-  { run, store, signal }: RunnerPowers,
+  { run, store, signal, resumed }: RunnerPowers,
   planned: PlannedTrial,
   {
     key,
@@ -81,8 +83,10 @@ function workOf(
 ): TrialWork {
   const agent = prepared.agents.get(planned.agent)
   if (agent === undefined) throw new Error(`plan names the unknown agent ${planned.agent}`)
-  const started = run.checkpointOf(planned.id, 'agent') !== undefined
-  if (!started) run.discardTrial(planned.id)
+  // In a new run nothing can be left of a trial, and every look costs a system call.
+  const mayHaveLeft = resumed && tries === 0
+  const read = (name: string): unknown => (mayHaveLeft ? run.checkpointOf(planned.id, name) : undefined)
+  if (mayHaveLeft && read('agent') === undefined) run.discardTrial(planned.id)
   return {
     planned,
     case: caseOf(prepared, planned),
@@ -94,7 +98,7 @@ function workOf(
     redaction: prepared.redaction,
     env: prepared.env,
     checkpoints: {
-      read: (name) => run.checkpointOf(planned.id, name),
+      read,
       write: (name, value) => run.checkpoint(planned.id, name, value),
     },
     withOracle: false,
