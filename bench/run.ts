@@ -3,20 +3,20 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
-import type { Figure } from './contract.ts'
-import { copyTreeBench } from './copy-tree.ts'
+import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
-import { startupFigure } from './startup.ts'
-import { treeHashBench } from './tree-hash.ts'
-import { memoryFigure, trialsFigure } from './trials.ts'
+import type { Figure } from './figure.ts'
+import { startup } from './startup.ts'
+import { hashRepository } from './tree-hash.ts'
+import { memory, trials } from './trials.ts'
 
 const root = join(import.meta.dirname, '..')
 const figures: Record<string, () => Promise<Figure>> = {
-  startup: startupFigure,
-  trials: trialsFigure,
-  memory: memoryFigure,
-  'copy-tree': copyTreeBench,
-  'tree-hash': treeHashBench,
+  startup,
+  trials,
+  memory,
+  'copy-tree': copyTemplate,
+  'tree-hash': hashRepository,
   'event-log': eventLog,
 }
 

@@ -1,57 +1,44 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Figure, median } from './contract.ts'
+import { compare, type Figure, inTemporary } from './figure.ts'
 
 const gantry = join(import.meta.dirname, '../dist/bin.js')
-const rounds = 5
 
 /** 500 trials that do nothing, against spawning the same 500 processes from bare Node with two workers. */
-export async function trialsFigure(): Promise<Figure> {
-  const project = makeProject()
-  try {
-    const bare: number[] = []
-    const ours: number[] = []
-    runTrials(project, 20)
-    for (let round = 0; round < rounds; round += 1) {
-      bare.push(await timed(() => spawnMany(500)))
-      ours.push(await timed(() => Promise.resolve(runTrials(project, 500))))
-    }
-    const ratio = median(ours) / median(bare)
-    return {
+export function trials(): Promise<Figure> {
+  return inTemporary((base) => {
+    makeProject(base)
+    runTrials(base, 'warm', 20)
+    return compare({
       name: '500 trials of /bin/true with a file gate, -j 2',
-      limit: 'at most 2.5x spawning 500 processes with two workers',
-      ratio,
-      ok: ratio <= 2.5,
-      detail: { bareMs: median(bare), oursMs: median(ours) },
-    }
-  } finally {
-    rmSync(project, { recursive: true, force: true })
-  }
+      atMost: 2.5,
+      baseline: 'spawning 500 processes with two workers',
+      rounds: 5,
+      ours: (round) => runTrials(base, `round-${round}`, 500),
+      theirs: () => spawnMany(500),
+    })
+  })
 }
 
 /** Peak memory must not grow with the number of trials. */
-export async function memoryFigure(): Promise<Figure> {
-  const project = makeProject()
-  try {
-    const few = runTrials(project, 500)
-    const many = runTrials(project, 5_000)
+export function memory(): Promise<Figure> {
+  return inTemporary(async (base) => {
+    makeProject(base)
+    const few = runTrials(base, 'few', 500)
+    const many = runTrials(base, 'many', 5_000)
     const ratio = many / few
     return {
       name: 'peak memory of 5,000 trials',
       limit: 'at most 1.3x that of 500',
       ratio,
       ok: ratio <= 1.3,
-      detail: { fewMb: few / 1024, manyMb: many / 1024 },
+      detail: { oursMb: many / 1024, baselineMb: few / 1024 },
     }
-  } finally {
-    rmSync(project, { recursive: true, force: true })
-  }
+  })
 }
 
-function makeProject(): string {
-  const project = mkdtempSync(join(tmpdir(), 'gantry-bench-'))
+function makeProject(project: string): void {
   mkdirSync(join(project, 'template'))
   writeFileSync(join(project, 'template/README.md'), 'Nothing to do.\n')
   writeFileSync(
@@ -70,44 +57,23 @@ evaluation:
     - { type: file_exists, path: README.md }
 `,
   )
-  return project
 }
 
+/** Writes the peak resident memory to the fourth stream when the process ends. */
+const tellMemory = `import { writeSync } from 'node:fs'
+process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)))`
+
 /** Returns the peak resident memory in KiB. */
-function runTrials(project: string, trials: number): number {
-  const store = mkdtempSync(join(tmpdir(), 'gantry-bench-store-'))
-  try {
-    const args = [
-      gantry,
-      'test',
-      'nothing.yaml',
-      '--repeat',
-      String(trials),
-      '-j',
-      '2',
-      '--no-cache',
-      '--reporter',
-      'json:report.json',
-    ]
-    const code = `process.on('exit',()=>require('fs').writeSync(3,String(process.resourceUsage().maxRSS)))`
-    const ran = spawnSync(
-      process.execPath,
-      [
-        '--import',
-        `data:text/javascript,${encodeURIComponent(`import{createRequire}from'node:module';const require=createRequire('file:///');${code}`)}`,
-        ...args,
-      ],
-      {
-        cwd: project,
-        env: { ...process.env, AGENT_ARTIFACT_DIR: store },
-        stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
-      },
-    )
-    if (ran.status !== 0) throw new Error(`gantry test ended with ${ran.status}`)
-    return Number(String(ran.output[3]))
-  } finally {
-    rmSync(store, { recursive: true, force: true })
-  }
+function runTrials(project: string, store: string, count: number): number {
+  const preload = `data:text/javascript,${encodeURIComponent(tellMemory)}`
+  const flags = ['--repeat', String(count), '-j', '2', '--no-cache', '--reporter', 'json:report.json']
+  const ran = spawnSync(process.execPath, ['--import', preload, gantry, 'test', 'nothing.yaml', ...flags], {
+    cwd: project,
+    env: { ...process.env, AGENT_ARTIFACT_DIR: join(project, 'stores', store) },
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+  })
+  if (ran.status !== 0) throw new Error(`gantry test ended with ${ran.status}`)
+  return Number(String(ran.output[3]))
 }
 
 async function spawnMany(count: number): Promise<void> {
@@ -119,10 +85,4 @@ async function spawnMany(count: number): Promise<void> {
     }
   }
   await Promise.all([worker(), worker()])
-}
-
-async function timed(act: () => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  await act()
-  return performance.now() - started
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { agentSchema } from '../agents/index.ts'
+import { compilePattern } from '../core/pattern.ts'
 import { pricesSchema } from '../models/pricing.ts'
 import { targetSchema } from './target-schema.ts'
 
@@ -34,11 +35,20 @@ export const configSchema = z.strictObject({
   results_path: z.string().min(1).optional().describe('Where runs are stored; AGENT_ARTIFACT_DIR wins.'),
   models: pricesSchema.default({}).describe('Prices per model, over the built-in ones.'),
   redact: z
-    .array(z.string().min(1))
+    .array(
+      z
+        .string()
+        .min(1)
+        .superRefine((source, context) => {
+          const compiled = compilePattern(source)
+          if (compiled.kind === 'bad')
+            context.addIssue({ code: 'custom', message: `the pattern is invalid: ${compiled.message}` })
+        }),
+    )
     .default([])
     .describe('Further patterns (RE2) that are redacted everywhere.'),
-  guard: z.strictObject({}).default({}),
-  plugin: z.strictObject({}).default({}),
+  guard: z.strictObject({}).default({}).describe('Reserved for the guard.'),
+  plugin: z.strictObject({}).default({}).describe('Reserved for the evaluation of plugins.'),
 })
 
 export type Config = z.output<typeof configSchema>

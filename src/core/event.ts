@@ -122,16 +122,19 @@ export interface AgentErrorEvent extends Timed {
   readonly message: string
 }
 
-/** Why an agent could not work. All of these make a trial `infra`, never `fail`. */
-export type AgentFailure =
-  | 'auth'
-  | 'rate_limit'
-  | 'overloaded'
-  | 'context'
-  | 'timeout'
-  | 'refused'
-  | 'malformed'
-  | 'unavailable'
+/** Why an agent, or a model, could not work. All of these make a trial `infra`, never `fail`. */
+export const agentFailures = [
+  'auth',
+  'rate_limit',
+  'overloaded',
+  'context',
+  'timeout',
+  'refused',
+  'malformed',
+  'unavailable',
+] as const
+
+export type AgentFailure = (typeof agentFailures)[number]
 
 /** A line of the agent's stream that we do not know. Kept, never fatal: formats change between versions. */
 export interface RawEvent extends Timed {

@@ -29,6 +29,8 @@ export interface TrialRecord {
   readonly agentExitCode: number | null
   /** Why the agent could not work, when that is what made the trial `infra`. */
   readonly failure?: AgentFailure
+  /** Why the judge could not speak, when that is what made the trial `infra`. */
+  readonly judgeError?: string
   /** Absolute path of the trial's directory. */
   readonly dir: string
   readonly tags: readonly string[]

@@ -10,11 +10,6 @@ const chunkBytes = 256 * 1024
 const room = Buffer.allocUnsafeSlow(headerRoom + chunkBytes)
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-/** The id git gives to this content: a hash over its length and its bytes. */
-export function blobId(content: Uint8Array, algorithm: BlobAlgorithm = 'sha1'): string {
-  return createHash(algorithm).update(`blob ${content.length}\0`).update(content).digest('hex')
-}
-
 export interface FileBlob {
   readonly id: string
   /** Git may store another form of it: line ends, a keyword or an encoding. false when no attribute could bring that about. */
@@ -45,6 +40,11 @@ export function fileBlob(path: Path, algorithm: BlobAlgorithm = 'sha1'): FileBlo
 /** The id of a link's target. */
 export function linkBlobId(path: Path, algorithm: BlobAlgorithm = 'sha1'): string {
   return blobId(readlinkSync(path, { encoding: 'buffer' }), algorithm)
+}
+
+/** The id git gives to this content: a hash over its length and its bytes. */
+function blobId(content: Uint8Array, algorithm: BlobAlgorithm): string {
+  return createHash(algorithm).update(`blob ${content.length}\0`).update(content).digest('hex')
 }
 
 function largeBlobId(fd: number, algorithm: BlobAlgorithm): string {

@@ -94,7 +94,7 @@ export async function copyTree(from: string, to: string, { exclude }: CopyOption
 
 function sourceRoot(from: string): string {
   try {
-    const root = realpathSync(from)
+    const root = realpathSync.native(from)
     if (isRealDirectory(root)) return root
   } catch (cause) {
     if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '')) throw translateFsError(cause, `read ${from}`)
@@ -106,7 +106,7 @@ function sourceRoot(from: string): string {
 function targetRoot(to: string): string {
   try {
     mkdirSync(to, { recursive: true })
-    return realpathSync(to)
+    return realpathSync.native(to)
   } catch (cause) {
     throw translateFsError(cause, `make the directory ${to}`)
   }

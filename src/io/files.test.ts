@@ -300,7 +300,7 @@ describe('paths that must stay inside', () => {
   })
 
   test('directories, FIFOs and sockets are no files and never hang; missing and large ones are told apart', async () => {
-    spawnSync('mkfifo', [join(dir, 'pipe')])
+    spawnSync('sh', ['-c', 'mkfifo "$0"', join(dir, 'pipe')])
     const server = createServer().listen(join(dir, 'socket'))
     await new Promise((resolve) => server.once('listening', resolve))
     expect(readTextInside(dir, 'sub')).toMatchObject({ kind: 'not_a_file', what: 'a directory' })

@@ -6,10 +6,10 @@ import { randomSuffix } from './ids.ts'
 
 export { copyFileInto, sameContent } from './copy-file-into.ts'
 export { translateFsError } from './fs-error.ts'
-export { type ListOptions, listFiles } from './list-files.ts'
+export { listFiles } from './list-files.ts'
 export { type InsideText, readTextInside } from './read-text-inside.ts'
 export { removeTree } from './remove-tree.ts'
-export { type Inside, resolveInside } from './resolve-inside.ts'
+export { resolveInside } from './resolve-inside.ts'
 
 let writerId = ''
 let writes = 0

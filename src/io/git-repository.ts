@@ -12,12 +12,12 @@ export interface GitRepository {
   run(args: readonly string[], options?: GitRunOptions): Promise<GitAnswer>
 }
 
-export interface GitRunOptions {
+interface GitRunOptions {
   readonly cwd?: string
   readonly stdin?: Uint8Array
 }
 
-export interface GitAnswer {
+interface GitAnswer {
   /** null when git could not be started or was killed. */
   readonly exitCode: number | null
   readonly stdout: Buffer

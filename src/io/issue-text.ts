@@ -67,6 +67,7 @@ function received(value: unknown): string {
   if (value === undefined) return ''
   if (value === null) return ', received nothing'
   if (Array.isArray(value)) return ', received a list'
+  if (typeof value === 'number' && !Number.isFinite(value)) return `, received ${value}, which is none`
   if (typeof value === 'number') return `, received the number ${value}`
   if (typeof value === 'boolean') return `, received ${value}`
   return `, received ${words[typeof value] ?? typeof value}`

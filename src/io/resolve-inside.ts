@@ -69,7 +69,7 @@ function look(path: string): 'link' | 'missing' | 'hidden' | 'other' {
 
 /** A link may name the root by its own spelling or by its real one. */
 function belowRoot(root: string, target: string): string | undefined {
-  for (const spelling of [root, realpathSync(root)]) {
+  for (const spelling of [root, realpathSync.native(root)]) {
     if (target === spelling) return ''
     if (target.startsWith(spelling + sep)) return target.slice(spelling.length)
   }

@@ -64,6 +64,8 @@ function unknownKeyText(unknown: string, known: readonly string[]): string {
 
 function missingKeyText(issue: Issue, path: Path): string {
   const expected = issueText(issue, undefined)
+  const key = path.at(-1)
+  if (typeof key === 'number') return `${labelOf(path.slice(0, -1))}item ${key + 1} is missing, ${expected}`
   return `missing key '${String(path.at(-1))}'${path.length > 1 ? ` in ${pathText(path.slice(0, -1))}` : ''}, ${expected}`
 }
 

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { type ErrorCode, GantryError } from '../core/error.ts'
 
-export type Row = Record<string, SQLOutputValue>
+type Row = Record<string, SQLOutputValue>
 
 /** A SQLite database. Whatever it answers for a fault of the disk comes as GantryError; a fault in the SQL is a bug and stays as it is. */
 export interface Database {
@@ -15,7 +15,7 @@ export interface Database {
   close(): void
 }
 
-export interface Statement {
+interface Statement {
   run(...parameters: SQLInputValue[]): { readonly changes: number | bigint }
   get(...parameters: SQLInputValue[]): Row | undefined
   all(...parameters: SQLInputValue[]): Row[]

@@ -36,7 +36,7 @@ export async function treeHash(dir: string): Promise<TreeHash> {
 
 function realDirectory(dir: string): string {
   try {
-    const top = realpathSync(dir)
+    const top = realpathSync.native(dir)
     if (isRealDirectory(top)) return top
   } catch (cause) {
     if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '')) throw translateFsError(cause, `hash ${dir}`)

@@ -4,7 +4,7 @@ import { fileBlobId, linkBlobId } from './blob-id.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
 
-export interface SnapshotEntry {
+interface SnapshotEntry {
   readonly kind: 'file' | 'link' | 'directory' | 'other'
   /** Permission bits; 0 for links, which have none. */
   readonly mode: number

@@ -38,7 +38,8 @@ export const rubricSchema = z.strictObject({
           'Fields the answer must have beside scores and confidence, such as issues or a reasoning of its own.',
         ),
     })
-    .optional(),
+    .optional()
+    .describe('The form of the answer.'),
 })
 
 export type Rubric = z.output<typeof rubricSchema>

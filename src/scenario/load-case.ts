@@ -51,8 +51,16 @@ export function loadCase(source: SourceFile<Scenario>, options: LoadOptions): Ca
 
 function findTemplate(source: SourceFile<Scenario>, project: Project): string {
   const name = source.value.template_folder
+  if (isAbsolute(name)) {
+    throw fileProblem(
+      source,
+      ['template_folder'],
+      `template folder '${name}' is an absolute path`,
+      'Write it relative to the scenario file, to the fixtures folder or to the project.',
+    )
+  }
   const places = lookupPlaces(source, project).map((place) => join(place, name))
-  const found = isAbsolute(name) ? undefined : places.find(isDirectory)
+  const found = places.find(isDirectory)
   if (found !== undefined) return found
   throw fileProblem(
     source,

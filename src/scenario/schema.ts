@@ -35,9 +35,9 @@ const weight = z.number().min(0).max(1)
 
 const compositeSchema = z
   .strictObject({
-    judge_weight: weight.default(0.55),
-    gate_weight: weight.default(0.35),
-    interaction_weight: weight.default(0.1),
+    judge_weight: weight.default(0.55).describe('Share of the judge; without a judge it counts as 0.'),
+    gate_weight: weight.default(0.35).describe('Share of the gates that passed.'),
+    interaction_weight: weight.default(0.1).describe('Share of the first-try success rate.'),
   })
   .refine(
     (weights) =>
@@ -61,25 +61,39 @@ export const scenarioSchema = z.strictObject({
       'Directory copied into each fresh workspace: beside the scenario file, then in the fixtures folder, then in the project.',
     ),
   setup: z
-    .strictObject({ commands: z.array(z.string().trim().min(1)).default([]) })
+    .strictObject({
+      commands: z
+        .array(z.string().trim().min(1))
+        .default([])
+        .describe('Run in order, all of them even after one failed.'),
+    })
     .default({ commands: [] })
     .describe(
       'Shell commands run in the workspace before the agent. One that fails makes the trial invalid.',
     ),
-  task: z.strictObject({ prompt: z.string().min(1).describe('What the agent is asked, byte for byte.') }),
+  task: z
+    .strictObject({ prompt: z.string().min(1).describe('What the agent is asked, byte for byte.') })
+    .describe('The work.'),
   scripts: z
     .strictObject({
-      post: z.array(scriptSchema).default([]),
-      evaluators: z.array(evaluatorSchema).default([]),
+      post: z
+        .array(scriptSchema)
+        .default([])
+        .describe('Run after the agent and before any check; a failure is only a warning.'),
+      evaluators: z
+        .array(evaluatorSchema)
+        .default([])
+        .describe('Custom measurements; they inform and never decide.'),
     })
-    .default({ post: [], evaluators: [] }),
+    .default({ post: [], evaluators: [] })
+    .describe('Scripts around the evaluation.'),
   oracle: scriptSchema
     .optional()
     .describe('A script that solves the task: `gantry scenario check` proves the gates with it.'),
   evaluation: z
     .strictObject({
       gates: z.array(gateSchema).describe('Deterministic checks; all of them run and all must pass.'),
-      judge: judgeSchema.optional(),
+      judge: judgeSchema.optional().describe('A model that scores the result by a rubric.'),
       composite: compositeSchema
         .optional()
         .describe('Weights of the composite score; without this block there is none.'),
@@ -87,9 +101,18 @@ export const scenarioSchema = z.strictObject({
     .refine(({ gates, judge }) => gates.length > 0 || judge?.enabled === true, {
       error: 'a scenario needs at least one gate or an enabled judge: otherwise nothing can fail',
       path: ['gates'],
-    }),
+    })
+    .describe('What decides.'),
   tool_matrix: z
-    .array(z.strictObject({ tool: z.string().min(1), models: z.array(z.string().min(1)).default([]) }))
+    .array(
+      z.strictObject({
+        tool: z.string().min(1).describe('Name of an agent.'),
+        models: z
+          .array(z.string().min(1))
+          .default([])
+          .describe('Its models; none means one run with the default model.'),
+      }),
+    )
     .optional()
     .describe(
       'Deprecated: agents and models of this scenario. Flags win over it; prefer profiles in gantry.yaml.',
@@ -103,7 +126,8 @@ export const scenarioSchema = z.strictObject({
         .optional()
         .describe('The agent is stopped after so many turns, where its output shows them.'),
     })
-    .default({}),
+    .default({})
+    .describe('Limits of one trial.'),
   tags: z.array(z.string().min(1)).default([]).describe('Labels for --tag.'),
   tier: z
     .int()
@@ -115,7 +139,8 @@ export const scenarioSchema = z.strictObject({
       max_usd: z.number().positive().optional().describe('One trial is stopped when it has cost this much.'),
       cache: z.boolean().default(true).describe('Whether a result may be taken from the cache.'),
     })
-    .default({ cache: true }),
+    .default({ cache: true })
+    .describe('Money.'),
 })
 
 export type Scenario = z.output<typeof scenarioSchema>

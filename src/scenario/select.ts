@@ -37,11 +37,11 @@ function nameMatcher(filter: string): (name: string) => boolean {
   }
   const compiled = compilePattern(`${expression[2] === 'i' ? '(?i)' : ''}${expression[1]}`)
   if (compiled.kind === 'bad') {
-    throw new GantryError(
-      'USAGE',
-      `--filter ${filter}: ${compiled.message}`,
-      compiled.hint === undefined ? {} : { hint: compiled.hint },
-    )
+    throw new GantryError('USAGE', `--filter ${filter}: ${compiled.message}`, {
+      hint:
+        compiled.hint ??
+        'Write a regular expression in RE2 syntax between the slashes, or a glob without them.',
+    })
   }
   return (name) => compiled.pattern.test(name)
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import { moveIfExists } from '../io/directory.ts'
+import { pathKind } from '../io/path-kind.ts'
 import { backoffMs } from '../models/retry.ts'
 import { cacheGet, cachePut } from '../store/cache.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
@@ -39,12 +40,17 @@ export function createTrialRunner(
     if (hit !== null) return takeFromCache(hit, planned, run)
     let waitedMs = 0
     for (let tries = 0; ; tries += 1) {
+      if (budget.remainingUsd() === 0) return null
       const share = budget.reserve(trialShare(prepared, planned))
       if (share.kind === 'refused') return null
       const work = workOf(prepared, powers, planned, { key, tries, shareUsd: share.usd })
       const record = await runTrial(work)
       share.settle(record.costUsd)
-      if (record.ending === 'over_budget' && cappedByRun(prepared, planned, share.usd)) return null
+      if (record.ending === 'over_budget' && cappedByRun(prepared, planned, share.usd)) {
+        // Whoever goes on with the run makes the trial anew: what an agent without money left is not to be judged.
+        putAside(work.dir, 'over-budget')
+        return null
+      }
       if (record.verdict !== 'infra') {
         if (mayCache && key !== null && isCounted(record.verdict))
           cachePut(store, key, { record, runId: run.id })
@@ -53,16 +59,24 @@ export function createTrialRunner(
       const pauseMs =
         record.failure === 'rate_limit' || record.failure === 'overloaded' ? backoffMs(tries) : 0
       const again = pauseMs > 0 ? waitedMs + pauseMs <= request.maxPauseMs : tries < request.infraRetries
-      if (!again) return record
+      // The judge has been asked again already; the agent's work is not paid for twice on its account.
+      if (!again || record.judgeError !== undefined) return record
       waitedMs += pauseMs
       powers.note({
         level: 'warning',
         message: `${planned.case} (${planned.agent}): ${record.reason}; trying again${pauseMs > 0 ? ` in ${Math.ceil(pauseMs / 1000)} s` : ''}`,
       })
-      moveIfExists(work.dir, `${work.dir}.infra-${tries + 1}`)
+      putAside(work.dir, 'infra')
       if (pauseMs > 0) await sleep(pauseMs, undefined, { signal })
     }
   }
+}
+
+/** Keeps what a try left behind, under the first free number: an earlier process may have left some too. */
+function putAside(dir: string, what: string): void {
+  let number = 1
+  while (pathKind(`${dir}.${what}-${number}`) !== null) number += 1
+  moveIfExists(dir, `${dir}.${what}-${number}`)
 }
 
 function caseOf(prepared: PreparedRun, planned: PlannedTrial) {
@@ -126,8 +140,9 @@ function limitsOf(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number
 function trialShare({ request, budget, ...prepared }: PreparedRun, planned: PlannedTrial): number | null {
   const own = prepared.cases.get(planned.case)?.scenario.cost.max_usd ?? null
   const left = budget.remainingUsd()
-  if (left === null) return own
-  return Math.min(own ?? Number.POSITIVE_INFINITY, left / request.concurrency)
+  if (left === null || budget.capUsd === null) return own
+  const part = (budget.capUsd - budget.state().spentUsd) / request.concurrency
+  return Math.min(own ?? Number.POSITIVE_INFINITY, part, left)
 }
 
 function cappedByRun(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number | null): boolean {

@@ -117,6 +117,7 @@ function recordOf(
     ending: assessment.judgeProblem?.overBudget === true ? 'over_budget' : (outcome?.ending ?? 'not_started'),
     agentExitCode: outcome?.exitCode ?? null,
     ...(outcome?.failure != null && { failure: outcome.failure.reason }),
+    ...(assessment.judgeProblem !== null && { judgeError: assessment.judgeProblem.message }),
     dir: place.dir,
     tags: work.case.scenario.tags,
     infraRetries: work.infraRetries,

@@ -1,7 +1,8 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asArray, asObject, asString, defined, type Json, parseObject } from '../json-fields.ts'
+import { asArray, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { readLine } from '../read-line.ts'
 import type { StreamParser } from '../stream.ts'
 import { createToolLog } from './tool-log.ts'
 import { createUsageLedger } from './usage-ledger.ts'
@@ -92,12 +93,7 @@ export function createStreamParser(): StreamParser {
   }
 
   return {
-    push(line) {
-      if (line.trim() === '') return []
-      const value = parseObject(line)
-      const events = value === null ? [] : read(value)
-      return events.length === 0 ? [{ event: 'raw', line }] : events
-    },
+    push: (line) => readLine(line, read),
     turns: () => turns.size,
     usage: () => ledger.total(),
     end: () => ({ finalText, failure, ...ledger.total() }),

@@ -1,7 +1,8 @@
 import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asAmount, asObject, asString, defined, type Json, parseObject } from '../json-fields.ts'
+import { asAmount, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { readLine } from '../read-line.ts'
 import type { StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
 import { isTool, toolCall, toolResult } from './tool-item.ts'
@@ -93,12 +94,7 @@ export function createStreamParser(): StreamParser {
   }
 
   return {
-    push(line) {
-      if (line.trim() === '') return []
-      const value = parseObject(line)
-      const events = value === null ? [] : read(value)
-      return events.length === 0 ? [{ event: 'raw', line }] : events
-    },
+    push: (line) => readLine(line, read),
     turns: () => turns,
     usage: meter.total,
     end: () => ({ finalText, failure, ...meter.total() }),

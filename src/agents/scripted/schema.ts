@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseDuration } from '../../core/duration.ts'
+import { agentFailures } from '../../core/event.ts'
 
 const duration = z
   .string()
@@ -71,16 +72,7 @@ const actions = {
     .describe('Says that a command passed, without having run it.'),
   infra: z
     .strictObject({
-      reason: z.enum([
-        'auth',
-        'rate_limit',
-        'overloaded',
-        'context',
-        'timeout',
-        'refused',
-        'malformed',
-        'unavailable',
-      ]),
+      reason: z.enum(agentFailures),
       message: z.string().default('The scripted model failed.'),
     })
     .optional()

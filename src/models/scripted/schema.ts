@@ -1,16 +1,5 @@
 import { z } from 'zod'
-import type { AgentFailure } from '../../core/event.ts'
-
-const failures = [
-  'auth',
-  'rate_limit',
-  'overloaded',
-  'context',
-  'timeout',
-  'refused',
-  'malformed',
-  'unavailable',
-] as const satisfies readonly AgentFailure[]
+import { agentFailures } from '../../core/event.ts'
 
 const tokens = z.int().min(0).default(0)
 
@@ -30,7 +19,7 @@ const answerSchema = z
       .describe('How often it is given. Default: once, or without end when there is a match.'),
     text: z.string().optional().describe('The answer, exactly.'),
     json: z.json().optional().describe('The answer, as JSON.'),
-    error: z.enum(failures).optional().describe('The call fails in this way.'),
+    error: z.enum(agentFailures).optional().describe('The call fails in this way.'),
     message: z.string().optional().describe('Message of the error.'),
     retry_after_ms: z.int().min(0).optional().describe('What a rate_limit or overloaded error asks to wait.'),
     delay_ms: z.int().min(0).default(0).describe('Time before the answer.'),

@@ -54,9 +54,7 @@ function explained(
   const details = failureLines(record, run.diagnose?.(record), { maxColumns: Math.max(20, columns - 12) })
   return [
     ...heading(record, columns, palette),
-    ...indented(`${headline(record)}${others}`, 2, columns).map((line) =>
-      palette.verdict('fail', line),
-    ),
+    ...indented(`${headline(record)}${others}`, 2, columns).map((line) => palette.verdict('fail', line)),
     ...details.flatMap((line) => detail(line, columns, palette)),
   ]
 }

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { gantry, gantryTest, onlyTrial } from '../support/gantry.ts'
+import { smallProject, writes } from '../support/project.ts'
+import { trialEvents } from '../support/trial-files.ts'
+
+const paid = (cost_usd: number) => [{ usage: { input_tokens: 10, cost_usd } }, writes('done.txt')]
+
+describe('the budget of a run', () => {
+  test('--max-cost-usd stops it before the trial that would pass it, and --strict tells', async () => {
+    using project = smallProject({ turns: paid(0.4) })
+    const run = await gantryTest(project, ['--repeat', '5', '-j', '1', '--max-cost-usd', '1', '--strict'])
+    expect(run.summary.counts.pass).toBe(2)
+    expect(run.summary.notRun).toBe(3)
+    expect(run.summary.verdict).toBe('partial')
+    expect(run.code).toBe(4)
+  })
+
+  test('a trial never starts once everything is spent', async () => {
+    using project = smallProject({
+      turns: [{ run: 'echo x >> "$PAID"' }, ...paid(0.5)],
+      scenario: { target: { binary: 'sh', env: { PAID: `$\{PAID}` } } },
+    })
+    const env = { PAID: project.path('paid') }
+    const run = await gantryTest(project, ['--repeat', '4', '-j', '1', '--max-cost-usd', '1'], { env })
+    expect(run.summary).toMatchObject({ counts: { pass: 2 }, notRun: 2, costUsd: 1 })
+    expect(project.read('paid')).toBe('x\nx\n')
+  })
+
+  test('two hands at work share it evenly', async () => {
+    using project = smallProject({ turns: [{ wait: '50ms' }, ...paid(0.4)] })
+    const run = await gantryTest(project, ['--repeat', '2', '-j', '2', '--max-cost-usd', '1'])
+    expect(run.summary).toMatchObject({ counts: { pass: 2 }, notRun: 0 })
+  })
+
+  test.each(['GANTRY_BUDGET_USD', 'LLM_TOOL_TEST_BUDGET_USD'])('comes from %s too', async (name) => {
+    using project = smallProject({ turns: paid(0.4) })
+    const argv = ['--repeat', '3', '-j', '1']
+    const run = await gantryTest(project, argv, { env: { [name]: '0.5' } })
+    expect(run.summary).toMatchObject({ counts: { pass: 1 }, notRun: 2 })
+  })
+
+  test('of the flag wins over the environment', async () => {
+    using project = smallProject({ turns: paid(0.4) })
+    const env = { GANTRY_BUDGET_USD: '0.5' }
+    const run = await gantryTest(project, ['--repeat', '2', '--max-cost-usd', '5'], { env })
+    expect(run.summary.notRun).toBe(0)
+  })
+
+  test('that is no amount is refused', async () => {
+    using project = smallProject()
+    const { code, stderr } = await gantry(project, ['test'], { env: { GANTRY_BUDGET_USD: 'much' } })
+    expect(code).toBe(2)
+    expect(stderr).toContain('"much"')
+    expect((await gantry(project, ['test', '--max-cost-usd', '-1'])).code).toBe(2)
+  })
+
+  test('is not eaten by trials that cost nothing: invalid ones, and ones from the cache', async () => {
+    using invalid = smallProject({ scenario: { setup: { commands: ['false'] } } })
+    const broken = await gantryTest(invalid, ['--repeat', '3', '-j', '1', '--max-cost-usd', '1'])
+    expect(broken.summary).toMatchObject({ counts: { invalid: 3 }, notRun: 0 })
+    using project = smallProject({ turns: paid(0.4) })
+    const argv = ['--repeat', '2', '-j', '1', '--max-cost-usd']
+    await gantryTest(project, [...argv, '1'])
+    expect((await gantryTest(project, [...argv, '0.01'])).summary).toMatchObject({ cached: 2, notRun: 0 })
+  })
+
+  test('does not stop agents whose cost nobody knows, and says that it cannot', async () => {
+    using project = smallProject({
+      config: { agents: { sh: { driver: 'command', command: ['touch', 'done.txt'] } } },
+    })
+    const argv = ['test', '--repeat', '4', '-j', '1', '--max-cost-usd', '1']
+    const { stdout, code } = await gantry(project, argv)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/unmetered|unknown/)
+  })
+})
+
+describe('the budget of a trial', () => {
+  test('cost.max_usd stops the agent, and the gates judge what it left', async () => {
+    using project = smallProject({ scenario: { cost: { max_usd: 0.5 } }, turns: [{ overspend: 0.2 }] })
+    const trial = onlyTrial(await gantryTest(project))
+    expect(trial).toMatchObject({ verdict: 'fail', ending: 'over_budget', metrics: { completed: false } })
+    expect(trial.costUsd).toBeLessThan(1)
+    expect(trialEvents(trial, 'complete')).toMatchObject([{ ending: 'over_budget' }])
+  })
+
+  test('that is smaller than the run’s wins, and the run goes on', async () => {
+    using project = smallProject({ scenario: { cost: { max_usd: 0.1 } }, turns: [{ overspend: 0.06 }] })
+    const run = await gantryTest(project, ['--repeat', '2', '-j', '1', '--max-cost-usd', '5'])
+    expect(run.summary).toMatchObject({ counts: { fail: 2 }, notRun: 0 })
+  })
+})
+
+describe('cost', () => {
+  test('is what the agent reports, summed over the run', async () => {
+    using project = smallProject({ turns: [...paid(0.25), { usage: { input_tokens: 5, cost_usd: 0.5 } }] })
+    const run = await gantryTest(project, ['--repeat', '2'])
+    expect(run.trials.map(({ costUsd }) => costUsd)).toEqual([0.75, 0.75])
+    expect(run.summary).toMatchObject({ costUsd: 1.5, unmeteredTrials: 0 })
+    expect(run.trials[0]?.tokens).toMatchObject({ input: 15, output: 0 })
+  })
+
+  test('follows from tokens and the prices of gantry.yaml when the agent tells no cost', async () => {
+    using project = smallProject({
+      turns: [{ usage: { input_tokens: 1_000_000, output_tokens: 500_000 } }, writes('done.txt')],
+      config: { models: { 'my-model': { input_usd_per_mtok: 3, output_usd_per_mtok: 10 } } },
+    })
+    expect(onlyTrial(await gantryTest(project, ['--model', 'my-model'])).costUsd).toBeCloseTo(8)
+  })
+
+  test('stays unknown, and is never 0, when nobody knows it', async () => {
+    using project = smallProject()
+    const run = await gantryTest(project)
+    expect(onlyTrial(run).costUsd).toBeNull()
+    expect(run.summary).toMatchObject({ costUsd: null, unmeteredTrials: 1 })
+  })
+})
