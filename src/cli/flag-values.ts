@@ -42,6 +42,11 @@ export function share(value: string): number {
 
 export function duration(value: string): number {
   const milliseconds = parseDuration(value)
-  if (milliseconds !== null) return milliseconds
-  throw new InvalidArgumentError('Write a number and its unit, for example 90s, 20m or 1h.')
+  if (milliseconds !== null && milliseconds > 0) return milliseconds
+  throw new InvalidArgumentError('Write a number above 0 and its unit, for example 90s, 20m or 1h.')
+}
+
+/** As `duration`, where no time at all makes sense too. */
+export function durationOrNone(value: string): number {
+  return parseDuration(value) === 0 ? 0 : duration(value)
 }

@@ -1,4 +1,4 @@
-import { loadProject } from '../config/load.ts'
+import { openProjectStore } from '../config/open-project-store.ts'
 import { GantryError } from '../core/error.ts'
 import { exitCode } from '../core/exit-code.ts'
 import { loadBaseline } from '../scenario/baseline.ts'
@@ -6,7 +6,6 @@ import { exitCodeOf } from '../scenario/exit-code.ts'
 import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
 import { runPrepared } from '../scenario/run.ts'
 import type { Store } from '../store/contract.ts'
-import { openStore } from '../store/open-store.ts'
 import type { CliContext } from './context.ts'
 import { openTestReporters } from './open-test-reporters.ts'
 import { printError } from './print-error.ts'
@@ -21,7 +20,10 @@ export async function runTest(
 ): Promise<void> {
   refuseWhenSwitchedOff(context)
   refuseContradictions(paths, flags)
-  const store = storeOf(flags, context)
+  const store = openProjectStore({
+    ...context,
+    ...(flags.config !== undefined && { configFile: flags.config }),
+  })
   if (flags.watch !== true) {
     await runOnce(paths, flags, context, store)
     return
@@ -81,21 +83,36 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
   if (flags.profile !== undefined && (flags.agent !== undefined || flags.model !== undefined)) {
     clash('--profile names agents and models already', 'Leave out --agent and --model, or --profile.')
   }
-  if (
-    flags.resume !== undefined &&
-    (paths.length > 0 || flags.agent !== undefined || flags.rerunFailed !== undefined)
-  ) {
-    clash('--resume goes on with a run as it was planned', 'Name no paths or agents beside it.')
+  if (flags.resume !== undefined) {
+    const planned = paths.length > 0 ? 'paths' : planFlagIn(flags)
+    if (planned !== null)
+      clash(`--resume goes on with a run as it was planned: ${planned} would change it`, 'Leave it out.')
   }
   if (flags.watch === true && (flags.resume !== undefined || flags.json === true)) {
     clash('--watch goes with neither --resume nor --json', 'Leave one of them out.')
   }
 }
 
-function storeOf(flags: TestFlags, { cwd, env }: CliContext): Store {
-  const { root, config } = loadProject(cwd, flags.config)
-  const { results_path } = config
-  // The environment wins over the file.
-  const fromFile = env.AGENT_ARTIFACT_DIR === undefined && results_path !== undefined
-  return fromFile ? openStore({ env, cwd: root, root: results_path }) : openStore({ env, cwd })
+/** A flag that says what is run, and would be silently ignored beside --resume. */
+function planFlagIn(flags: TestFlags): string | null {
+  const given: [string, unknown][] = [
+    ['--scenario', flags.scenario],
+    ['--agent', flags.agent],
+    ['--model', flags.model],
+    ['--profile', flags.profile],
+    ['--target-binary', flags.targetBinary],
+    ['--filter', flags.filter],
+    ['--tag', flags.tag],
+    ['--all-tags', flags.allTags],
+    ['--tier', flags.tier],
+    ['--shard', flags.shard],
+    ['--repeat', flags.repeat],
+    ['--timeout', flags.timeout],
+    ['--judge-model', flags.judgeModel],
+    ['--no-judge', flags.judge ? undefined : true],
+    ['--no-cache', flags.cache ? undefined : true],
+    ['--rerun-failed', flags.rerunFailed],
+    ['--plan', flags.plan ?? flags.dryRun],
+  ]
+  return given.find(([, value]) => value !== undefined)?.[0] ?? null
 }

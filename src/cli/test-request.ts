@@ -14,7 +14,7 @@ export async function testRequest(
   { cwd, env }: CliContext,
   store: Store,
 ): Promise<RunRequest> {
-  if (flags.resume !== undefined) return frozenRequest(store, flags.resume)
+  if (flags.resume !== undefined) return resumedRequest(frozenRequest(store, flags.resume), flags)
   const named = [...paths, ...(flags.scenario ?? [])]
   const asked = defined({
     paths: named.length === 0 ? undefined : named,
@@ -32,9 +32,9 @@ export async function testRequest(
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     targetBinary: flags.targetBinary,
     timeoutMs: flags.timeout,
-    judge: flags.judge,
+    judge: flags.judge ? undefined : false,
     judgeModel: flags.judgeModel ?? env.GANTRY_JUDGE_MODEL ?? env.LLM_TOOL_TEST_JUDGE,
-    cache: flags.cache,
+    cache: flags.cache ? undefined : false,
     maxCostUsd: flags.maxCostUsd ?? budgetOf(env),
     maxTimeMs: flags.maxTime,
     maxPauseMs: flags.maxPause,
@@ -50,6 +50,21 @@ export async function testRequest(
     flags.rerunFailed === true ? 'latest' : flags.rerunFailed,
   )
   return runRequestSchema.parse({ ...request, ...asked, only: trials, cache: false })
+}
+
+/** What a run asks stays as it was planned; only how far and how fast it goes may be said anew. */
+function resumedRequest(frozen: RunRequest, flags: TestFlags): RunRequest {
+  const anew = defined({
+    maxCostUsd: flags.maxCostUsd,
+    maxTimeMs: flags.maxTime,
+    maxPauseMs: flags.maxPause,
+    infraRetries: flags.infraRetries,
+    maxInfraRate: flags.maxInfraRate,
+    concurrency: flags.concurrency,
+    baseline: flags.baseline,
+    seed: flags.seed,
+  })
+  return runRequestSchema.parse({ ...frozen, ...anew })
 }
 
 function budgetOf(env: CliContext['env']): number | undefined {

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { CliContext } from './context.ts'
-import { count, duration, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
+import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
 import type { TestFlags } from './test-flags.ts'
 
 export function testCommand(context: CliContext): Command {
@@ -34,7 +34,7 @@ export function testCommand(context: CliContext): Command {
     .option('--timeout <duration>', 'time limit of the agent in one trial, for example 90s', duration)
     .option('--max-cost-usd <usd>', 'stop when the run has cost this much', usd)
     .option('--max-time <duration>', 'start no trial after this time', duration)
-    .option('--max-pause <duration>', 'how long one trial may wait for a rate limit', duration)
+    .option('--max-pause <duration>', 'how long one trial may wait for a rate limit', durationOrNone)
     .option('--infra-retries <n>', 'how often a trial is tried again when the machinery broke', wholeNumber)
     .option('--no-cache', 'make every trial anew')
     .option('--seed <n>', 'of the resampling behind intervals', wholeNumber)

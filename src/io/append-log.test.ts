@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { needs } from '../../test/support/needs.ts'
 import { openAppendLog } from './append-log.ts'
 
 let root: string
@@ -38,7 +39,7 @@ test('makes no file until something is appended', () => {
   expect(() => log.append('x\n')).toThrow(/ENOENT/)
 })
 
-test.runIf(existsSync('/dev/full'))('a full device is told as NO_SPACE', () => {
+needs('/dev/full', existsSync('/dev/full'))('a full device is told as NO_SPACE', () => {
   const log = openAppendLog('/dev/full')
   expect(() => log.append('x\n')).toThrow(expect.objectContaining({ code: 'NO_SPACE' }))
   log.close()

@@ -1,11 +1,25 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
+import { errnoOf } from './fs-error.ts'
 
 /** What stands at a path, links followed; null when nothing does. */
 export function pathKind(path: string): 'file' | 'directory' | 'other' | null {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = statsOf(path)
   if (stats === undefined) return null
   if (stats.isFile()) return 'file'
   return stats.isDirectory() ? 'directory' : 'other'
+}
+
+/** No path can lead there: its links form a loop, a name is too long, or a directory on the way is closed to us. */
+const unreachable = ['ELOOP', 'ENAMETOOLONG', 'EACCES']
+
+function statsOf(path: string): Stats | undefined {
+  if (path.includes('\0')) return undefined
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (cause) {
+    if (unreachable.includes(errnoOf(cause) ?? '')) return undefined
+    throw cause
+  }
 }
 
 export function isFile(path: string): boolean {

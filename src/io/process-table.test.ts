@@ -3,11 +3,12 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { needs } from '../../test/support/needs.ts'
 import { environmentOf, hasProcess, lastPid, listPids, ownStartTicks, readProcess } from './process-table.ts'
 
 const hasTable = listPids() !== null
 
-test.skipIf(!hasTable)('a process is read right although its name looks like fields', async () => {
+needs('/proc', hasTable)('a process is read right although its name looks like fields', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gantry-table-'))
   const program = join(directory, 'a) R 1 (b')
   copyFileSync('/bin/sleep', program)

@@ -7,7 +7,8 @@ export function removeIfEmpty(path: string): void {
     rmdirSync(path)
   } catch (cause) {
     const errno = errnoOf(cause)
-    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOENT') return
+    // An agent may have put a file or a link in its place.
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(errno ?? '')) return
     throw translateFsError(cause, `remove ${path}`)
   }
 }

@@ -7,7 +7,7 @@ import { prepareTarget } from './setup.ts'
 import type { TrialEnvironment } from './trial-environment.ts'
 import type { TrialPlace } from './trial-place.ts'
 import type { TrialWork } from './trial-work.ts'
-import { prepareWorkspace } from './workspace.ts'
+import { prepareWorkspace, restorePlaces } from './workspace.ts'
 
 /** What is known once the agent is gone. Kept as a checkpoint: nobody pays twice for the same answer. */
 export type AgentStage =
@@ -46,11 +46,18 @@ export async function agentStage(
     ...work.limits,
   })
   const durationMs = Math.round(performance.now() - started)
+  const lost = restorePlaces(place)
   recorder.flush()
   stopIfInterrupted(work.signal)
   const delta =
     before === null ? null : diffSnapshots(before, snapshotTree(place.fixture, { against: before }))
-  return { kind: 'ran', outcome, durationMs, delta }
+  return { kind: 'ran', outcome: lost ? withWarning(outcome, workspaceLost) : outcome, durationMs, delta }
+}
+
+const workspaceLost = 'the agent removed its workspace; it was judged by an empty one'
+
+function withWarning(outcome: AgentOutcome, warning: string): AgentOutcome {
+  return { ...outcome, warnings: [...(outcome.warnings ?? []), warning] }
 }
 
 function wantsDelta({ case: { scenario, rubric }, judge }: TrialWork): boolean {

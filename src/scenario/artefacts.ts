@@ -11,20 +11,22 @@ import type { TrialWork } from './trial-work.ts'
 export function writeArtefacts(record: TrialRecord, work: TrialWork, place: TrialPlace): void {
   writeJsonAtomic(place.metrics, metricsDocument(record))
   writeJsonAtomic(place.runFacts, runDocument(record, work))
-  const from = (path: string): string => relative(place.dir, path)
-  writeFileAtomic(
-    place.evaluation,
-    evaluationMarkdown(record, {
-      links: {
-        transcript: from(place.transcript),
-        metrics: from(place.metrics),
-        events: from(place.events),
-        fixture: from(place.fixture),
-      },
-    }),
-  )
+  writeEvaluation(record, place)
   removeTree(place.tmp)
   removeIfEmpty(place.home)
+}
+
+/** `evaluation.md`, with links to those files that are there. */
+export function writeEvaluation(
+  record: TrialRecord,
+  place: TrialPlace,
+  isThere: (path: string) => boolean = () => true,
+): void {
+  const { dir, transcript, metrics, events, fixture } = place
+  const links = Object.entries({ transcript, metrics, events, fixture })
+    .filter(([, path]) => isThere(path))
+    .map(([label, path]) => [label, relative(dir, path)])
+  writeFileAtomic(place.evaluation, evaluationMarkdown(record, { links: Object.fromEntries(links) }))
 }
 
 /** `metrics.json`. */

@@ -8,6 +8,7 @@ import { temporaryDirectory } from '../io/temporary-directory.ts'
 import type { Case } from './case.ts'
 import { createRedaction } from './redaction.ts'
 import { runTrial } from './trial.ts'
+import { expandValues } from './trial-key.ts'
 
 /** Whether a scenario's gates can tell work from no work. */
 export interface GraderCheck {
@@ -29,18 +30,21 @@ export interface GraderFinding {
   readonly gates: readonly GateResult[]
 }
 
+export interface CheckPlace {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  /** Patterns of the configuration. */
+  readonly redact: readonly string[]
+}
+
 /** These look at what the agent did, which a solution script does not show. */
 const pathGates = ['tool_called', 'no_transcript_errors']
 
 /** Proves the grader before money is spent: once with an agent that does nothing, once with the scenario's oracle. */
-export async function checkGraders(
-  entry: Case,
-  env: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
-): Promise<GraderCheck> {
+export async function checkGraders(entry: Case, place: CheckPlace): Promise<GraderCheck> {
   using scratch = temporaryDirectory('gantry-check-')
   const attempt = (name: string, command: string, withOracle: boolean): Promise<TrialRecord> =>
-    tryCommand(entry, { name, command, withOracle, dir: join(scratch.path, name), env, signal })
+    tryCommand(entry, { ...place, name, command, withOracle, dir: join(scratch.path, name) })
   const noop = await attempt('no-op', 'true', false)
   const command = entry.scenario.oracle?.command
   const oracle = command === undefined ? null : await attempt('oracle', command, true)
@@ -70,13 +74,12 @@ async function tryCommand(
     dir,
     env,
     signal,
-  }: {
+    redact,
+  }: CheckPlace & {
     readonly name: string
     readonly command: string
     readonly withOracle: boolean
     readonly dir: string
-    readonly env: Readonly<Record<string, string | undefined>>
-    readonly signal: AbortSignal
   },
 ): Promise<TrialRecord> {
   ensureDir(dir)
@@ -101,7 +104,7 @@ async function tryCommand(
     limits: { timeoutMs: (entry.scenario.oracle?.timeout_secs ?? 30) * 1000 },
     judge: null,
     prices: {},
-    redaction: createRedaction([], env),
+    redaction: createRedaction(redact, env, expandValues(entry.target.env, env)),
     env,
     checkpoints: { read: () => undefined, write: () => {} },
     withOracle,

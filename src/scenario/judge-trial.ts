@@ -55,7 +55,7 @@ export async function judgeTrial(
     },
     checkpoint: {
       load: (sample) => work.checkpoints.read(checkpointName(sample)) as PaidSample | undefined,
-      save: (sample, paid) => work.checkpoints.write(checkpointName(sample), paid),
+      save: (sample, paid) => work.checkpoints.write(checkpointName(sample), work.redaction.value(paid)),
     },
     onSample: (sample, result) =>
       recorder.emit({

@@ -3,6 +3,7 @@ import type { Project } from '../config/load.ts'
 import type { Target } from '../config/target-schema.ts'
 import { expandVariables } from '../core/expand.ts'
 import { compilePattern } from '../core/pattern.ts'
+import { escapingLink } from '../io/escaping-link.ts'
 import { findProgram } from '../io/find-program.ts'
 import { isDirectory, isFile } from '../io/path-kind.ts'
 import { fileProblem, type SourceFile } from '../io/yaml.ts'
@@ -12,6 +13,7 @@ import { shownPath } from './discover.ts'
 import { scriptFiles } from './grader-files.ts'
 import type { Scenario } from './schema.ts'
 import { scriptVariables } from './script-environment.ts'
+import { initialState } from './workspace.ts'
 
 export interface LoadOptions {
   readonly project: Project
@@ -61,13 +63,30 @@ function findTemplate(source: SourceFile<Scenario>, project: Project): string {
   }
   const places = lookupPlaces(source, project).map((place) => join(place, name))
   const found = places.find(isDirectory)
-  if (found !== undefined) return found
+  if (found !== undefined) return withoutEscapes(source, found)
   throw fileProblem(
     source,
     ['template_folder'],
     `template folder '${name}' is not there`,
     `Looked at ${places.join(', ')}.`,
   )
+}
+
+/** `initial-state/` becomes the root of the workspace, so its links must stay inside it. */
+function withoutEscapes(source: SourceFile<Scenario>, templateDir: string): string {
+  const initial = join(templateDir, initialState)
+  const roots = isDirectory(initial) ? [templateDir, initial] : [templateDir]
+  for (const root of roots) {
+    const link = escapingLink(root, (path) => root === templateDir && path === initialState)
+    if (link === null) continue
+    throw fileProblem(
+      source,
+      ['template_folder'],
+      `the link ${link.path} leads out of ${root}: ${link.reason}`,
+      'Remove it, or make it lead to a place inside the directory.',
+    )
+  }
+  return templateDir
 }
 
 function findRubric(

@@ -17,7 +17,7 @@ import { createRedaction, type Redaction } from './redaction.ts'
 import type { RunRequest } from './request.ts'
 import { selectScenarios } from './select.ts'
 import { type TargetIdentity, targetIdentity } from './target-identity.ts'
-import { trialKey } from './trial-key.ts'
+import { expandValues, trialKey } from './trial-key.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export interface PreparedRun {
@@ -79,7 +79,12 @@ export async function prepareRun(
     budget,
     trials,
     keys,
-    redaction: createRedaction(project.config.redact, env),
+    redaction: createRedaction(
+      project.config.redact,
+      env,
+      ...cases.map(({ target }) => expandValues(target.env, env)),
+      ...[...agents.values()].map((agent) => agent.env),
+    ),
   }
 }
 

@@ -31,10 +31,10 @@ export async function openRecorder(
   const chunks = redaction.chunks()
   return {
     emit: (event) => {
-      // Redaction changes texts and nothing of the shape.
-      const stamped = redaction.value({ ts: clock.now().getTime() / 1000, ...event }) as GantryEvent
+      const stamped = { ts: clock.now().getTime() / 1000, ...event }
+      // Two commands that differ in a secret only are still two commands.
       uses.add(stamped)
-      log.append(stamped)
+      log.append(redaction.value(stamped) as GantryEvent)
     },
     transcript: (chunk) => transcript.append(chunks.push(chunk)),
     flush: () => {

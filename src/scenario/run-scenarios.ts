@@ -1,6 +1,6 @@
+import { openProjectStore } from '../config/open-project-store.ts'
 import type { Reporter } from '../report/contract.ts'
 import type { Store } from '../store/contract.ts'
-import { openStore } from '../store/open-store.ts'
 import { loadBaseline } from './baseline.ts'
 import { frozenRequest } from './earlier-run.ts'
 import { prepareRun } from './prepare-run.ts'
@@ -24,7 +24,9 @@ export async function runScenarios(
   options: ScenarioRunOptions = {},
 ): Promise<RunResult> {
   const { env = process.env, reporter = {}, signal = new AbortController().signal, resume } = options
-  const store = options.store ?? openStore({ env, cwd: request.cwd })
+  const { cwd, configFile } = request
+  const store =
+    options.store ?? openProjectStore({ env, cwd, ...(configFile !== undefined && { configFile }) })
   const asked = resume === undefined ? runRequestSchema.parse(request) : frozenRequest(store, resume)
   const prepared = await prepareRun(asked, env, signal)
   return runPrepared(prepared, {

@@ -74,7 +74,11 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
     traces.add(record)
     reporter.trialEnded?.(record)
   }
-  if (run.finished.size > 0) for await (const record of run.trials()) take(record)
+  if (run.finished.size > 0)
+    for await (const record of run.trials()) {
+      take(record)
+      chargeEarlier(prepared, record)
+    }
   const open = trials.filter((trial) => !run.finished.has(trial.id))
   const runner = createTrialRunner(prepared, {
     run,
@@ -98,6 +102,7 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
   })
   return finish({
     powers,
+    redaction: prepared.redaction,
     run,
     header,
     summary,
@@ -108,8 +113,15 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
   })
 }
 
+/** What the run has cost before it was taken up again counts against its budget too. */
+function chargeEarlier({ budget }: PreparedRun, { costUsd, cachedFrom }: TrialRecord): void {
+  const grant = budget.reserve(0)
+  if (grant.kind === 'granted') grant.settle(cachedFrom === null ? costUsd : 0)
+}
+
 async function finish(end: {
   readonly powers: RunPowers
+  readonly redaction: PreparedRun['redaction']
   readonly run: LiveRun
   readonly header: RunHeader
   readonly summary: SummaryFold
@@ -136,7 +148,7 @@ async function finish(end: {
     summary,
     version,
     records: () => run.trials(),
-    events: (trial) => readJsonl<GantryEvent>(join(trial.dir, 'events.jsonl')),
+    events: (trial) => eventsForPeople(trial, end.redaction),
     diagnose: (trial) => diagnose(trial.metrics),
     notRun,
     ...(notRun.length > 0 && { nextSteps: [`Go on with: gantry test --resume ${run.id}`] }),
@@ -146,6 +158,15 @@ async function finish(end: {
   return { runId: run.id, runDir: run.dir, summary, interrupted }
 }
 
+async function* eventsForPeople(
+  { dir }: TrialRecord,
+  redaction: PreparedRun['redaction'],
+): AsyncGenerator<GantryEvent> {
+  // Redaction changes texts and nothing of the shape.
+  for await (const event of readJsonl<GantryEvent>(join(dir, 'events.jsonl')))
+    yield redaction.forPeople(event) as GantryEvent
+}
+
 async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Promise<LiveRun> {
   const { store, resume, argv, baseline } = powers
   if (resume !== undefined) {
@@ -153,12 +174,12 @@ async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Promise<Li
     refuseChanges(prepared, run)
     return run
   }
-  const { project, request, agents, targets } = prepared
+  const { project, request, agents, targets, redaction } = prepared
   const git = await gitInfo(project.root)
   const run = createRun(store, {
     kind: 'scenario',
     title: titleOf(prepared),
-    argv: argv.map(prepared.redaction.text),
+    argv: argv.map(redaction.text),
     cwd: request.cwd,
     ...(git !== null && { dirty: git.dirty, ...(git.commit !== null && { commit_sha: git.commit }) }),
     agents: Object.fromEntries([...agents].map(([name, { probe }]) => [name, probe.version ?? 'unknown'])),
@@ -166,8 +187,8 @@ async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Promise<Li
     ...(baseline !== undefined && { refers_to: [baseline.runId] }),
     onWarning: (message) => powers.reporter.note?.({ level: 'warning', message }),
   })
-  for (const entry of prepared.cases.values()) run.freeze(entry.shownFile, entry.source.text)
-  if (project.source !== null) run.freeze('gantry.yaml', project.source.text)
+  for (const entry of prepared.cases.values()) run.freeze(entry.shownFile, redaction.text(entry.source.text))
+  if (project.source !== null) run.freeze('gantry.yaml', redaction.text(project.source.text))
   run.writePlan(planDocument(prepared))
   return run
 }

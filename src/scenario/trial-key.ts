@@ -27,7 +27,7 @@ export function trialKey({ planned, case: entry, agent, target, template, reques
     prompt: entry.scenario.task.prompt,
     template,
     rubric: entry.rubric?.value ?? null,
-    target: { ...entry.target, env: expanded(entry.target.env, env), identity: target },
+    target: { ...entry.target, env: expandValues(entry.target.env, env), identity: target },
     agent: {
       name: planned.agent,
       driver: agent.driver.name,
@@ -43,7 +43,10 @@ export function trialKey({ planned, case: entry, agent, target, template, reques
 }
 
 /** The values the caller's variables have now. What a trial itself sets, such as its directories, is the same for all. */
-function expanded(values: Readonly<Record<string, string>>, env: KeyFacts['env']): Record<string, string> {
+export function expandValues(
+  values: Readonly<Record<string, string>>,
+  env: KeyFacts['env'],
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, expandVariables(value, env).text]),
   )

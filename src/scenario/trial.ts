@@ -25,7 +25,7 @@ export async function runTrial(work: TrialWork): Promise<TrialRecord> {
   try {
     const env = trialEnvironment(work.planned, work.case, work.agent, place, work.env)
     const stage = finished ?? (await agentStage(work, place, env, recorder))
-    if (finished === undefined) work.checkpoints.write('agent', stage)
+    if (finished === undefined) work.checkpoints.write('agent', work.redaction.value(stage))
     const record = await evaluate(work, place, env, recorder, stage, startedAt)
     writeArtefacts(record, work, place)
     return record
@@ -126,8 +126,9 @@ function recordOf(
     startedAt,
     warnings,
   }
-  // Redaction changes texts and nothing of the shape. Paths of our own making are left as they are.
-  return { ...(work.redaction.value(record) as TrialRecord), dir: place.dir }
+  // Redaction changes texts and nothing of the shape. What the author or Gantry named is no secret and stays as it is.
+  const { id, case: name, file, agent, model, dir } = record
+  return { ...(work.redaction.forPeople(record) as TrialRecord), id, case: name, file, agent, model, dir }
 }
 
 /** What the agent told, else what its tokens cost by the price table; the judge's bill on top. Unknown stays unknown. */

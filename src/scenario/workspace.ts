@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { copyTree } from '../io/copy-tree.ts'
-import { ensureDir } from '../io/files.ts'
+import { ensureDir, removeTree } from '../io/files.ts'
+import { isRealDirectory } from '../io/list-directory.ts'
 import { isDirectory, isFile } from '../io/path-kind.ts'
 import { putBack } from '../io/put-back.ts'
 import type { Case } from './case.ts'
 import type { TrialPlace } from './trial-place.ts'
 
-const initialState = 'initial-state'
+/** Folder of a template whose content lies at the root of the workspace. */
+export const initialState = 'initial-state'
 
 /** A fresh workspace: the template, then `initial-state/` over its root, and an empty HOME and TMPDIR beside it. */
 export async function prepareWorkspace(
@@ -22,6 +24,19 @@ export async function prepareWorkspace(
   if (isDirectory(initial)) await copyTree(initial, place.fixture, { exclude: (path) => hidden.has(path) })
   ensureDir(place.home)
   ensureDir(place.tmp)
+}
+
+/**
+ * Makes anew what an agent removed or replaced by a link: the evaluation works in the trial's own directories and never
+ * where an agent points it. True when the workspace itself was lost.
+ */
+export function restorePlaces({ fixture, home, tmp }: TrialPlace): boolean {
+  const lost = [fixture, home, tmp].filter((path) => !isRealDirectory(path))
+  for (const path of lost) {
+    removeTree(path)
+    ensureDir(path)
+  }
+  return lost.includes(fixture)
 }
 
 /**

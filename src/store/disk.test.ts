@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { needs } from '../../test/support/needs.ts'
 
 let root: string
 
@@ -53,7 +54,7 @@ const fill = `
 `
 
 describe('a full disk', () => {
-  test.runIf(mayMount)(
+  needs('right to mount', mayMount)(
     'stops a run with NO_SPACE, keeps what is finished, and the run goes on when there is room',
     () => {
       const output = inNamespace(
@@ -99,10 +100,12 @@ describe('a full disk', () => {
 })
 
 describe('a disk that cannot be written', () => {
-  test.runIf(mayMount)('is told as NOT_WRITABLE, and what is there can still be read and listed', () => {
-    const output = inNamespace(
-      `mount -t tmpfs -o size=4m none ${root}`,
-      `${imports}
+  needs('right to mount', mayMount)(
+    'is told as NOT_WRITABLE, and what is there can still be read and listed',
+    () => {
+      const output = inNamespace(
+        `mount -t tmpfs -o size=4m none ${root}`,
+        `${imports}
       const run = begin()
       run.finishTrial(sampleRecord('a'))
       await run.end({ status: 'pass' })
@@ -114,13 +117,14 @@ describe('a disk that cannot be written', () => {
       }
       const { runs } = await listRuns(store)
       say({ codes, listed: runs.map(({ id }) => id === run.id), trials: await ids(openRun(store, run.id)) })`,
-    )
-    expect(output).toEqual({
-      codes: Array(4).fill('NOT_WRITABLE true'),
-      listed: [true],
-      trials: ['a'],
-    })
-  })
+      )
+      expect(output).toEqual({
+        codes: Array(4).fill('NOT_WRITABLE true'),
+        listed: [true],
+        trials: ['a'],
+      })
+    },
+  )
 
   test('a file where the store should be is told as NOT_WRITABLE', () => {
     const output = inShell(

@@ -29,9 +29,9 @@ export function cleanCommand(context: CliContext): Command {
     .addHelpText('after', '\nPinned, blessed, stuck and running runs always stay, and what they lean on.')
     .action(async (flags: CleanFlags) => {
       const policy = policyOf(flags)
-      const { openStore } = await import('../../store/open-store.ts')
+      const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { applyRetention } = await import('../../store/apply-retention.ts')
-      const outcome = applyRetention(openStore(context), {
+      const outcome = applyRetention(openProjectStore(context), {
         policy,
         thorough: true,
         everything: flags.all === true,

@@ -23,10 +23,10 @@ export function flagCommand(
   if (on) command.option('--reason <text>', 'why, for whoever sees it later')
   return command.action(
     async (wanted: string, options: { readonly reason?: string; readonly json?: boolean }) => {
-      const { openStore } = await import('../../store/open-store.ts')
+      const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { findRun } = await import('../../store/find-run.ts')
       const { flagRun } = await import('../../store/flag-run.ts')
-      const store = openStore(context)
+      const store = openProjectStore(context)
       const runId = findRun(store, wanted)
       const { flags } = flagRun(store, runId, flag, on, options.reason)
       context.stdout.write(

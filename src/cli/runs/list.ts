@@ -23,9 +23,9 @@ export function listCommand(context: CliContext): Command {
     .addOption(new Option('--kind <kind>', 'only runs of this kind').choices([...runKinds]))
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (flags: ListFlags) => {
-      const { openStore } = await import('../../store/open-store.ts')
+      const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { listRuns } = await import('../../store/list-runs.ts')
-      const store = openStore(context)
+      const store = openProjectStore(context)
       const { runs, total } = await listRuns(store, flags)
       if (flags.json === true) {
         context.stdout.write(`${JSON.stringify({ root: store.root, total, runs: runs.map(document) })}\n`)

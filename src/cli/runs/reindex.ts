@@ -7,9 +7,9 @@ export function reindexCommand(context: CliContext): Command {
     .description('Build the index of all runs anew from their directories.')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (options: { readonly json?: boolean }) => {
-      const { openStore } = await import('../../store/open-store.ts')
+      const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { reindex } = await import('../../store/reindex.ts')
-      const outcome = await reindex(openStore(context))
+      const outcome = await reindex(openProjectStore(context))
       if (options.json === true) {
         context.stdout.write(`${JSON.stringify(outcome)}\n`)
         return

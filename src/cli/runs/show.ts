@@ -12,9 +12,9 @@ export function showCommand(context: CliContext): Command {
     .argument('[trial]', 'a trial id, or the beginning of one')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (wanted: string, trial: string | undefined, flags: ShowFlags) => {
-      const { openStore } = await import('../../store/open-store.ts')
+      const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { findRun } = await import('../../store/find-run.ts')
-      const store = openStore(context)
+      const store = openProjectStore(context)
       const runId = findRun(store, wanted)
       if (trial === undefined) {
         const { showRun } = await import('./show-run.ts')

@@ -16,10 +16,10 @@ export function checkCommand(context: CliContext): Command {
         import('../../scenario/load-scenarios.ts'),
         import('../../scenario/check.ts'),
       ])
-      const { cases } = await loadScenarios(paths, {}, context)
+      const { cases, project } = await loadScenarios(paths, {}, context)
       const checks: GraderCheck[] = []
       for (const entry of cases) {
-        const check = await checkGraders(entry, context.env, context.signal)
+        const check = await checkGraders(entry, { ...context, redact: project.config.redact })
         checks.push(check)
         if (flags.json !== true) print(check, context)
       }

@@ -22,12 +22,9 @@ export function listCommand(context: CliContext): Command {
     .option('--json', 'print JSON')
     .action(async (paths: string[], flags: ListFlags) => {
       const { loadScenarios } = await import('../../scenario/load-scenarios.ts')
-      const { filter, ...selection } = flags
-      const { cases } = await loadScenarios(
-        paths,
-        { ...selection, ...(filter !== undefined && { filters: filter }) },
-        context,
-      )
+      const { filter = [], tag = [], allTags = false, tier } = flags
+      const selection = { filters: filter, tags: tag, allTags, ...(tier !== undefined && { tier }) }
+      const { cases } = await loadScenarios(paths, selection, context)
       const rows = cases.map(({ name, shownFile, scenario }) => ({
         name,
         file: shownFile,

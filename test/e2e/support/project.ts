@@ -43,7 +43,7 @@ export function makeProject(files: Files = {}): TestProject {
 
 function put(path: string, content: unknown): void {
   mkdirSync(dirname(path), { recursive: true })
-  const text = typeof content === 'string' ? content : stringify(content)
+  const text = typeof content === 'string' ? content : stringify(content, { lineWidth: 0 })
   writeFileSync(path, text)
   if (text.startsWith('#!')) chmodSync(path, 0o755)
 }
