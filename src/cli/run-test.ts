@@ -45,6 +45,7 @@ async function runOnce(
     await printPlan(prepared, store, { json: flags.json === true }, context)
     return prepared
   }
+  await warnOfBudget(prepared, store, context)
   const baseline = request.baseline === undefined ? null : await loadBaseline(store, request.baseline)
   const reporters = await openTestReporters(flags, context)
   const result = await runPrepared(prepared, {
@@ -65,6 +66,18 @@ async function runOnce(
     context.setExitCode(printError(error, context))
   }
   return prepared
+}
+
+/** Before money is spent: an estimate above the cap means that the run will stop before its end. */
+async function warnOfBudget(prepared: PreparedRun, store: Store, { stderr }: CliContext): Promise<void> {
+  const cap = prepared.request.maxCostUsd
+  if (cap === undefined) return
+  const { estimateRun } = await import('../scenario/estimate.ts')
+  const { costUsd } = await estimateRun(prepared, store)
+  if (costUsd === null || costUsd <= cap) return
+  stderr.write(
+    `warning: this run would cost about $${costUsd.toFixed(2)}, and stops at $${cap.toFixed(2)} (--max-cost-usd)\n`,
+  )
 }
 
 /** The variable older set-ups use as a safety switch: set to anything but 1 it forbids runs. Unset, it says nothing. */

@@ -104,21 +104,24 @@ export function modifiedAtMs(path: string): number | null {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
 }
 
-/** Room a tree takes on disk. Links count as themselves and are never followed; what vanishes meanwhile counts nothing. */
+/** Room a tree takes on disk. Links count as themselves and are never followed; what cannot be looked at counts nothing. */
 export function treeBytes(path: Path): number {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
+  const stats = looked(() => lstatSync(path, { throwIfNoEntry: false }))
   if (stats === undefined) return 0
   const own = stats.blocks * 512
   if (!stats.isDirectory()) return own
-  return entriesOf(path).reduce((sum, name) => sum + treeBytes(joinPath(path, name)), own)
+  const names = looked(() => listDirectory(path))?.map(({ name }) => name) ?? []
+  return names.reduce((sum, name) => sum + treeBytes(joinPath(path, name)), own)
 }
 
-function entriesOf(path: Path): readonly Path[] {
+/** A directory nobody may read, one that went away, or one nested deeper than a path can tell. */
+const hidden = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENAMETOOLONG']
+
+function looked<T>(look: () => T): T | undefined {
   try {
-    return listDirectory(path).map(({ name }) => name)
+    return look()
   } catch (cause) {
-    // A directory nobody may read, or one that went away: its content is not counted.
-    if (['ENOENT', 'EACCES', 'ENOTDIR'].includes(errnoOf(cause) ?? '')) return []
+    if (hidden.includes(errnoOf(cause) ?? '')) return undefined
     throw cause
   }
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { type CappedOutput, cappedOutput, cappedText } from './capped-output.ts'
 import { drain, followOutput } from './follow-output.ts'
 import { randomSuffix } from './ids.ts'
-import { endTree, hasLeftovers, processTree, rootIsGone } from './process-tree.ts'
+import { endTree, hasLeftovers, processTree, rootIsGone, treeIsGone } from './process-tree.ts'
 import { type StartedChild, startChild } from './start-child.ts'
 import { startFailure } from './start-failure.ts'
 
@@ -127,6 +127,7 @@ export async function exec(request: ExecRequest): Promise<ExecResult> {
     if (hasLeftovers(tree, durationMs)) survivors = await endTree(tree, 0)
   }
   await drain(outputs, drainMs)
+  treeIsGone(tree)
   release(started)
   const thrown = stop.thrown()
   if (thrown !== null) throw thrown.error

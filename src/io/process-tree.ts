@@ -31,7 +31,23 @@ export interface ProcessTree {
 export function processTree(rootPid: number, marker: string): ProcessTree {
   liveRoots.add(rootPid)
   const earliestTicks = ownStartTicks() === 0 ? 0 : ownStartTicks() + process.uptime() * 100 - slackTicks
-  return { rootPid, marker, earliestTicks, known: new Map(), settled: new Set(), sessionIsGone: false }
+  const tree: ProcessTree = {
+    rootPid,
+    marker,
+    earliestTicks,
+    known: new Map(),
+    settled: new Set(),
+    sessionIsGone: false,
+  }
+  if (liveTrees.size === 0) process.on('exit', killLiveTrees)
+  liveTrees.add(tree)
+  return tree
+}
+
+/** To be told when nothing of the tree is left, or nothing that can be ended. */
+export function treeIsGone(tree: ProcessTree): void {
+  liveTrees.delete(tree)
+  if (liveTrees.size === 0) process.off('exit', killLiveTrees)
 }
 
 /** To be told when the root's exit was collected, so that its pid may be somebody else's. */
@@ -79,6 +95,13 @@ interface Survey {
   readonly hasVanished: boolean
   /** A process showed no environment: it cleared it, or is in the middle of an exec. */
   readonly hasHidden: boolean
+}
+
+/** Every tree that may still have members. A process that exits in the middle takes them with it. */
+const liveTrees = new Set<ProcessTree>()
+
+function killLiveTrees(): void {
+  for (const tree of liveTrees) killAll(tree)
 }
 
 /** Roots that run now: never the leftovers of one another. */

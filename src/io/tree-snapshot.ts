@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstatSync } from 'node:fs'
+import { lstatSync, type Stats } from 'node:fs'
 import { fileBlobId, linkBlobId } from './blob-id.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
@@ -100,8 +100,8 @@ function sortedPaths(entries: readonly (readonly [string, SnapshotEntry])[]): st
 }
 
 function entryAt(path: Path, old: SnapshotEntry | undefined, compareOnly: boolean): SnapshotEntry | null {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) return null
+  const stats = statsOf(path)
+  if (stats === null) return null
   const mode = stats.mode & 0o7777
   if (stats.isSymbolicLink())
     return { kind: 'link', mode: 0, bytes: 0, hash: readable(() => linkBlobId(path)) }
@@ -115,26 +115,26 @@ function entryAt(path: Path, old: SnapshotEntry | undefined, compareOnly: boolea
   }
 }
 
-function readable(hash: () => string): string | null {
+function readable<T>(look: () => T): T | null {
   try {
-    return hash()
+    return look()
   } catch (cause) {
     if (unreadable.includes(errnoOf(cause) ?? '')) return null
     throw cause
   }
 }
 
-const unreadable = ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'EIO']
+/** Names too long are those of directories nested deeper than a path can tell. */
+const unreadable = ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'EIO', 'ENAMETOOLONG']
 
 function listKnown(directory: Path): ReturnType<typeof listDirectory> | null {
-  try {
-    return listDirectory(directory)
-  } catch (cause) {
-    if (unreadable.includes(errnoOf(cause) ?? '')) return null
-    throw cause
-  }
+  return readable(() => listDirectory(directory))
 }
 
 function modeOf(directory: Path): number {
-  return (lstatSync(directory, { throwIfNoEntry: false })?.mode ?? 0) & 0o7777
+  return (statsOf(directory)?.mode ?? 0) & 0o7777
+}
+
+function statsOf(path: Path): Stats | null {
+  return readable(() => lstatSync(path, { throwIfNoEntry: false }) ?? null)
 }

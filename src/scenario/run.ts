@@ -13,8 +13,10 @@ import { gitInfo } from '../io/git.ts'
 import { readJsonl } from '../io/jsonl.ts'
 import type { FinishedRun, Reporter, RunHeader } from '../report/contract.ts'
 import { applyRetention } from '../store/apply-retention.ts'
-import type { LiveRun, ManifestChange, Store } from '../store/contract.ts'
+import type { LiveRun, ManifestChange, Store, StoredRun } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
+import { findRun } from '../store/find-run.ts'
+import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
 import type { PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
@@ -170,9 +172,10 @@ async function* eventsForPeople(
 async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Promise<LiveRun> {
   const { store, resume, argv, baseline } = powers
   if (resume !== undefined) {
-    const run = resumeRun(store, resume)
-    refuseChanges(prepared, run)
-    return run
+    const id = findRun(store, resume)
+    // Before the run is touched: one that is refused stays as it was.
+    refuseChanges(prepared, openRun(store, id))
+    return resumeRun(store, id)
   }
   const { project, request, agents, targets, redaction } = prepared
   const git = await gitInfo(project.root)
@@ -198,13 +201,12 @@ function planDocument({ request, trials, keys }: PreparedRun) {
   return { request, trials: trials.map((trial) => ({ ...trial, key: keys.get(trial.id) ?? null })) }
 }
 
-function refuseChanges(prepared: PreparedRun, run: LiveRun): void {
+function refuseChanges(prepared: PreparedRun, run: StoredRun): void {
   const frozen = new Map(
     (run.plan()?.trials ?? []).map((trial) => [trial.id, 'key' in trial ? trial.key : null]),
   )
   const changed = prepared.trials.find((trial) => frozen.get(trial.id) !== prepared.keys.get(trial.id))
   if (changed === undefined && frozen.size === prepared.trials.length) return
-  run.release()
   throw new GantryError(
     'USAGE',
     `${run.id} cannot go on: ${changed === undefined ? 'its plan' : `'${changed.case}' with ${changed.agent}`} has changed since it began`,

@@ -16,13 +16,14 @@ export function validateCommand(context: CliContext): Command {
         context.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
         return
       }
-      const { green, red, dim } = pc.createColors(context.stdout.color)
-      for (const { file, name, problem, hint } of findings) {
+      const { green, red, yellow, dim } = pc.createColors(context.stdout.color)
+      for (const { file, name, problem, hint, warnings } of findings) {
         if (problem === null) context.stdout.write(`${green('ok')}   ${file} ${dim(name ?? '')}\n`)
         else
           context.stdout.write(
             `${red('bad')}  ${problem}\n${hint === null ? '' : `${dim(`     ${hint}`)}\n`}`,
           )
+        for (const warning of warnings) context.stdout.write(`${yellow('warn')} ${file}: ${warning}\n`)
       }
     })
 }

@@ -1,23 +1,23 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { onlyTrial, startGantry } from '../support/gantry.ts'
 import { smallProject } from '../support/project.ts'
 import { trialEvents, trialText } from '../support/trial-files.ts'
-import {
-  peakMemoryBytes,
-  processesOf,
-  runGantry,
-  runTests,
-  shellAgent,
-  until,
-} from './lab.ts'
+import { peakMemoryBytes, processesOf, runGantry, runIds, runTests, shellAgent } from './lab.ts'
 
 describe('an agent whose program', () => {
   test.each<[string, unknown[], RegExp]>([
-    ['is not there', ['./nothing.sh'], /gantry\.yaml:\d+:\d+: agent 'worker' cannot be used: .*nothing\.sh does not exist\./],
+    [
+      'is not there',
+      ['./nothing.sh'],
+      /gantry\.yaml:\d+:\d+: agent 'worker' cannot be used: .*nothing\.sh does not exist\./,
+    ],
     ['is not on PATH', ['no-such-agent'], /agent 'worker' cannot be used: no-such-agent is not on the PATH/],
-    ['is not executable', ['./plain.sh'], /agent 'worker' cannot be used: .*plain\.sh is not executable; use chmod \+x/],
+    [
+      'is not executable',
+      ['./plain.sh'],
+      /agent 'worker' cannot be used: .*plain\.sh is not executable; use chmod \+x/,
+    ],
     ['is a directory', ['./fixtures'], /agent 'worker' cannot be used: .*fixtures does not exist\./],
   ])('%s is told before anything is made', async (_how, command, message) => {
     using project = smallProject({ config: shellAgent({ command }), files: { 'plain.sh': 'echo hi\n' } })
@@ -29,7 +29,11 @@ describe('an agent whose program', () => {
   test.each<[string, string, string]>([
     ['exits 127', 'exit 127', "the agent's command could not be run (exit 127)"],
     ['exits 126', 'exit 126', "the agent's command could not be run (exit 126)"],
-    ['starts a program that is not there', 'exec no-such-program', "the agent's command could not be run (exit 127)"],
+    [
+      'starts a program that is not there',
+      'exec no-such-program',
+      "the agent's command could not be run (exit 127)",
+    ],
   ])('%s makes the trial infra, not failed', async (_how, script, reason) => {
     using project = smallProject({ config: shellAgent(), files: { 'agent.sh': script } })
     const result = await runTests(project, ['--infra-retries', '1'])
@@ -89,8 +93,18 @@ describe('an agent that will not go', () => {
   test.each<[string, Record<string, unknown>]>([
     ['set-up command', { setup: { commands: ['setsid sleep 300 >/dev/null 2>&1 &'] } }],
     ['post script', { scripts: { post: [{ command: 'setsid sleep 300 >/dev/null 2>&1 &' }] } }],
-    ['evaluator', { scripts: { evaluators: [{ name: 'e', command: 'setsid sleep 300 >/dev/null 2>&1 &' }] } }],
-    ['gate', { evaluation: { gates: [{ type: 'command_succeeds', command: 'setsid sleep 300 >/dev/null 2>&1 & true' }] } }],
+    [
+      'evaluator',
+      { scripts: { evaluators: [{ name: 'e', command: 'setsid sleep 300 >/dev/null 2>&1 &' }] } },
+    ],
+    [
+      'gate',
+      {
+        evaluation: {
+          gates: [{ type: 'command_succeeds', command: 'setsid sleep 300 >/dev/null 2>&1 & true' }],
+        },
+      },
+    ],
   ])('a %s that leaves a daemon leaves nothing alive either', async (_what, scenario) => {
     using project = smallProject({ scenario })
     expect(onlyTrial(await runTests(project)).verdict).toBe('pass')
@@ -106,8 +120,22 @@ describe('a flood of output', () => {
     ['a set-up command', { setup: { commands: [flood] } }],
     ['a post script', { scripts: { post: [{ command: flood }] } }],
     ['an evaluator', { scripts: { evaluators: [{ name: 'e', command: flood }] } }],
-    ['a gate', { evaluation: { gates: [{ type: 'command_output_contains', command: `${flood}; echo end`, substring: 'end' }] } }],
-    ['a script gate', { evaluation: { gates: [{ type: 'script', command: `${flood} >&2; echo '{"passed": true}'` }] } }],
+    [
+      'a gate',
+      {
+        evaluation: {
+          gates: [{ type: 'command_output_contains', command: `${flood}; echo end`, substring: 'end' }],
+        },
+      },
+    ],
+    [
+      'a script gate',
+      {
+        evaluation: {
+          gates: [{ type: 'script', command: `${flood} >&2; echo '{"passed": true}'`, description: 'd' }],
+        },
+      },
+    ],
   ])('of %s is cut, and memory stays small', async (_what, scenario) => {
     using project = smallProject({ scenario })
     const { child, ended } = startGantry(project, ['test', '--json'])
@@ -120,7 +148,10 @@ describe('a flood of output', () => {
   test('of an agent is kept whole on disk, and memory stays small', async () => {
     using project = smallProject({
       config: shellAgent(),
-      files: { 'agent.sh': 'yes "a line that an agent may well print again and again" | head -c 100000000; echo > done.txt' },
+      files: {
+        'agent.sh':
+          'yes "a line that an agent may well print again and again" | head -c 100000000; echo > done.txt',
+      },
     })
     const { child, ended } = startGantry(project, ['test', '--json'])
     const peak = watchPeak(child.pid)
@@ -170,10 +201,30 @@ describe('output that is hardly text', () => {
         files: { 'agent.sh': 'cat "$BYTES" | tee bytes; cat "$BYTES" >&2' },
       })
       writeFileSync(project.path('bytes'), hostile)
-      project.write({ 'gantry.yaml': { agents: { worker: { driver: 'command', command: ['sh', './agent.sh'], output, env: { BYTES: project.path('bytes') } } } } })
+      project.write({
+        'gantry.yaml': {
+          agents: {
+            worker: {
+              driver: 'command',
+              command: ['sh', './agent.sh'],
+              output,
+              env: { BYTES: project.path('bytes') },
+            },
+          },
+        },
+      })
       const { code, stdout, stderr } = await runGantry(project, [
         'test',
-        '--reporter', 'junit:out/junit.xml', '--reporter', 'tap:out/tap', '--reporter', 'md:out/md', '--reporter', 'html:out/html', '--reporter', 'json:out/json',
+        '--reporter',
+        'junit:out/junit.xml',
+        '--reporter',
+        'tap:out/tap',
+        '--reporter',
+        'md:out/md',
+        '--reporter',
+        'html:out/html',
+        '--reporter',
+        'json:out/json',
       ])
       expect(stderr).toBe('')
       expect(code).toBe(1)
@@ -223,8 +274,15 @@ awk 'BEGIN { for (i = 0; i < 50000; i++) {
       },
     })
     const trial = onlyTrial(await runTests(project))
-    expect(trial).toMatchObject({ verdict: 'pass', metrics: { total_commands: 50_000, unique_commands: 50_000 } })
-    expect(trialText(trial, 'events.jsonl').split('\n').filter((line) => line.includes('"tool_'))).toHaveLength(100_000)
+    expect(trial).toMatchObject({
+      verdict: 'pass',
+      metrics: { total_commands: 50_000, unique_commands: 50_000 },
+    })
+    expect(
+      trialText(trial, 'events.jsonl')
+        .split('\n')
+        .filter((line) => line.includes('"tool_')),
+    ).toHaveLength(100_000)
   })
 
   test('an agent that reads no prompt, and one that closes everything, are no fault of ours', async () => {
@@ -244,14 +302,19 @@ awk 'BEGIN { for (i = 0; i < 50000; i++) {
     })
     const trial = onlyTrial(await runTests(project, ['--infra-retries', '0']))
     expect(trial.verdict).toBe('infra')
-    expect(trial.reason).toContain('The prompt is too long for a command line: use `prompt: stdin` or `prompt: file`.')
+    expect(trial.reason).toContain(
+      'The prompt is too long for a command line: use `prompt: stdin` or `prompt: file`.',
+    )
   })
 })
 
 describe('the machine between agent and gates', () => {
   test('a workspace the agent filled with hostile names is kept and cleaned', async () => {
     using project = smallProject({
-      gates: [{ type: 'file_exists', path: 'done.txt' }, { type: 'workspace_delta', allow: ['**'] }],
+      gates: [
+        { type: 'file_exists', path: 'done.txt' },
+        { type: 'workspace_delta', allow: ['**'] },
+      ],
       config: shellAgent(),
       files: {
         'agent.sh': `echo > done.txt; printf x > "$(printf 'bad\\377name')"; printf x > '-rf'; printf x > "$(printf 'new\\nline')"
@@ -264,6 +327,6 @@ mkdir closed; chmod 000 closed`,
     expect(onlyTrial(result).gates[0]?.passed).toBe(true)
     const cleaned = await runGantry(project, ['runs', 'clean', '--all'])
     expect(cleaned).toMatchObject({ code: 0, stderr: '' })
-    await until('the run is gone', () => !join(project.store, 'runs').includes(result.run_id))
+    expect(runIds(project)).toEqual([])
   })
 })

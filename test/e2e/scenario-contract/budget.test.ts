@@ -46,6 +46,16 @@ describe('the budget of a run', () => {
     expect(run.summary.notRun).toBe(0)
   })
 
+  test('below the estimate of earlier runs is warned about before anything is spent', async () => {
+    using project = smallProject({ turns: paid(0.4) })
+    await gantryTest(project, ['--no-cache'])
+    const argv = ['test', '--no-cache', '--repeat', '5', '-j', '1', '--max-cost-usd']
+    expect((await gantry(project, [...argv, '1'])).stderr).toContain(
+      'would cost about $2.00, and stops at $1.00',
+    )
+    expect((await gantry(project, [...argv, '3'])).stderr).toBe('')
+  })
+
   test('that is no amount is refused', async () => {
     using project = smallProject()
     const { code, stderr } = await gantry(project, ['test'], { env: { GANTRY_BUDGET_USD: 'much' } })

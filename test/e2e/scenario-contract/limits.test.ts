@@ -35,14 +35,14 @@ describe('the time limit of the agent', () => {
             command: [
               'sh',
               '-c',
-              'trap "" TERM; echo x >> started; (sleep 4; touch late) & while :; do sleep 1; done',
+              'trap "" TERM; echo x >> started; (sleep 3; touch late) & while :; do sleep 1; done',
             ],
           },
         },
       },
       gates: [
         { type: 'command_output_matches', command: 'cat started', pattern: '^x\n$' },
-        { type: 'command_succeeds', command: 'sleep 1; test ! -e late' },
+        { type: 'command_succeeds', command: 'sleep 3; test ! -e late' },
       ],
     })
     const trial = onlyTrial(await gantryTest(project, ['--timeout', '500ms']))

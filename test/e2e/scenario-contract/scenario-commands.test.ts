@@ -137,7 +137,24 @@ describe('gantry scenario validate', () => {
       name: null,
       problem: expect.stringContaining('nowhere'),
       hint: expect.stringContaining('Looked at'),
+      warnings: [],
     })
+  })
+
+  test('warns of a script that is run and that the template lacks', async () => {
+    using project = smallProject({
+      scenario: {
+        oracle: { command: './solve.sh' },
+        scripts: { evaluators: [{ name: 'e', command: './scripts/there.sh' }] },
+      },
+      gates: [{ type: 'script', command: './scripts/missing.sh --all', description: 'd' }],
+      files: { 'fixtures/template/scripts/there.sh': '#!/bin/sh\n' },
+    })
+    const { code, stdout } = await gantry(project, ['scenario', 'validate'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('./scripts/missing.sh is run and is not in the template')
+    expect(stdout).toContain('./solve.sh is run')
+    expect(stdout).not.toContain('there.sh')
   })
 
   test('runs nothing and writes nothing', async () => {

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseShard, planTrials, slug } from './plan.ts'
+
+const cases = (count: number, combinations: { agent: string; model: string }[]) =>
+  Array.from({ length: count }, (_, index) => ({
+    case: { name: `case ${index}` } as never,
+    combinations,
+  }))
+
+describe('planTrials', () => {
+  test('any shards of any plan are disjoint, together the whole, and differ in size by one at most', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 7 }),
+        (caseCount, agentCount, repeat, count) => {
+          const combinations = Array.from({ length: agentCount }, (_, index) => ({
+            agent: `a${index}`,
+            model: 'm',
+          }))
+          const plan = cases(caseCount, combinations)
+          const whole = planTrials(plan, { repeat }).map(({ id }) => id)
+          const parts = Array.from({ length: count }, (_, index) =>
+            planTrials(plan, { repeat, shard: { index: index + 1, count } }).map(({ id }) => id),
+          )
+          expect(parts.flat().sort()).toEqual([...whole].sort())
+          const sizes = parts.map((part) => part.length)
+          expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
+        },
+      ),
+    )
+  })
+
+  test('ids are unique and safe as directory names, whatever things are called', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 5 }), fc.string(), (names, model) => {
+        const plan = names.map((name) => ({
+          case: { name } as never,
+          combinations: [{ agent: name, model }],
+        }))
+        const ids = planTrials(plan, { repeat: 2 }).map(({ id }) => id)
+        expect(new Set(ids).size).toBe(names.length * 2)
+        for (const id of ids) expect(id).toMatch(/^[a-z0-9][a-z0-9-]{0,149}$/)
+      }),
+    )
+  })
+
+  test('every case is tried once before any is tried again', () => {
+    const plan = planTrials(cases(3, [{ agent: 'a', model: 'm' }]), { repeat: 2 })
+    expect(plan.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 2, 2, 2])
+  })
+})
+
+test.each(['', '1', '1/', '/2', '0/2', '3/2', '-1/2', '1/2/3', '1.5/2', ' 1/2'])(
+  'parseShard refuses %j',
+  (text) => {
+    expect(() => parseShard(text)).toThrow('--shard')
+  },
+)
+
+test('a slug is never empty and keeps what can be kept', () => {
+  expect(slug('Über: Größe/2')).toBe('u-ber-gro-e-2')
+  expect(slug('日本')).toBe('x')
+})
