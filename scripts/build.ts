@@ -10,7 +10,11 @@ const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 rmSync(dist, { recursive: true, force: true })
 await build({
-  input: { bin: join(root, 'src/bin.ts'), index: join(root, 'src/index.ts') },
+  input: {
+    bin: join(root, 'src/bin.ts'),
+    index: join(root, 'src/index.ts'),
+    'spawn-server': join(root, 'src/io/spawn-server.ts'),
+  },
   platform: 'node',
   external: [/^node:/, ...Object.keys(source.dependencies).map((name) => new RegExp(`^${name}(/|$)`))],
   output: { dir: dist, format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' },

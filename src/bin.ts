@@ -1,4 +1,8 @@
 #!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+
+// Compiling our modules takes a third of the start; the second start finds them compiled.
+enableCompileCache()
 // The compile cache was asked for by our launcher; what Gantry starts must not inherit it.
 delete process.env.NODE_COMPILE_CACHE
 

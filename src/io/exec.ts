@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
 import { type CappedOutput, cappedOutput, cappedText } from './capped-output.ts'
 import { drain, followOutput } from './follow-output.ts'
 import { randomSuffix } from './ids.ts'
@@ -71,6 +70,7 @@ const timerMaxMs = 2 ** 31 - 1
  */
 export async function exec(request: ExecRequest): Promise<ExecResult> {
   const startedAt = performance.now()
+  const bornAfterSecs = process.uptime()
   const maxBytes = request.maxOutputBytes ?? defaultMaxOutputBytes
   const [stdout, stderr] = [cappedOutput(maxBytes), cappedOutput(maxBytes)]
   const settle = (ending: ExecResult['ending'], rest: Partial<ExecResult> = {}): ExecResult => ({
@@ -89,7 +89,7 @@ export async function exec(request: ExecRequest): Promise<ExecResult> {
   const mark = newMark()
   let started: StartedChild
   try {
-    started = startChild({ ...request, env: { ...request.env, [markVariable]: outerMark + mark } })
+    started = await startChild({ ...request, env: { ...request.env, [markVariable]: outerMark + mark } })
   } catch (cause) {
     return settle('not_started', { error: startFailure(request, cause) })
   }
@@ -98,19 +98,18 @@ export async function exec(request: ExecRequest): Promise<ExecResult> {
     followOutput(started.stdout, stdout, stop.guard(request.onStdout)),
     followOutput(started.stderr, stderr, stop.guard(request.onStderr)),
   ]
-  const exit = exitOf(started.child)
-  const pid = started.child.pid
+  const { exit, pid } = started
   if (pid === undefined) {
     stop.release()
     const failed = await exit
     await drain(outputs, drainMs)
-    release(started)
+    started.release(true)
     return settle('not_started', {
       error: startFailure(request, failed.kind === 'failed' ? failed.cause : null),
     })
   }
 
-  const tree = processTree(pid, mark)
+  const tree = processTree(pid, mark, bornAfterSecs)
   const first = await Promise.race([exit, stop.asked])
   let survivors: readonly number[] = []
   if (first.kind === 'stop') {
@@ -128,7 +127,7 @@ export async function exec(request: ExecRequest): Promise<ExecResult> {
   }
   await drain(outputs, drainMs)
   treeIsGone(tree)
-  release(started)
+  started.release(survivors.length === 0)
   const thrown = stop.thrown()
   if (thrown !== null) throw thrown.error
 
@@ -138,20 +137,6 @@ export async function exec(request: ExecRequest): Promise<ExecResult> {
   return exited.signal === null
     ? settle('exited', { ...common, exitCode: exited.code })
     : settle('signalled', { ...common, signal: exited.signal })
-}
-
-interface Exit {
-  readonly kind: 'exit'
-  readonly code: number | null
-  readonly signal: string | null
-  readonly at: number
-}
-
-function exitOf(child: ChildProcess): Promise<Exit | { readonly kind: 'failed'; readonly cause: Error }> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ kind: 'exit', code, signal, at: performance.now() }))
-    child.on('error', (cause) => resolve({ kind: 'failed', cause }))
-  })
 }
 
 interface Stop {
@@ -165,6 +150,8 @@ function stopper({ timeoutMs, signal }: ExecRequest, startedAt: number) {
   let thrown: { readonly error: unknown } | null = null
   const ask = (why: Stop['why']): void => resolve({ kind: 'stop', why })
   const abort = (): void => ask('aborted')
+  // It may have come while the program was being started.
+  if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort)
   const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - (performance.now() - startedAt)
   const timer = leftMs <= timerMaxMs ? setTimeout(ask, leftMs, 'timed_out') : undefined
@@ -187,10 +174,6 @@ function stopper({ timeoutMs, signal }: ExecRequest, startedAt: number) {
       signal?.removeEventListener('abort', abort)
     },
   }
-}
-
-function release({ stdin, stdout, stderr }: StartedChild): void {
-  for (const stream of [stdin, stdout, stderr]) stream?.destroy()
 }
 
 function capturedText(output: CappedOutput, maxBytes: number): CapturedText {

@@ -27,10 +27,10 @@ export interface ProcessTree {
   sessionIsGone: boolean
 }
 
-/** To be made right after the root was started. */
-export function processTree(rootPid: number, marker: string): ProcessTree {
+/** `bornAfterSecs`: our own `process.uptime()` from before the root was started. */
+export function processTree(rootPid: number, marker: string, bornAfterSecs: number): ProcessTree {
   liveRoots.add(rootPid)
-  const earliestTicks = ownStartTicks() === 0 ? 0 : ownStartTicks() + process.uptime() * 100 - slackTicks
+  const earliestTicks = ownStartTicks() === 0 ? 0 : ownStartTicks() + bornAfterSecs * 100 - slackTicks
   const tree: ProcessTree = {
     rootPid,
     marker,
@@ -102,6 +102,13 @@ const liveTrees = new Set<ProcessTree>()
 
 function killLiveTrees(): void {
   for (const tree of liveTrees) killAll(tree)
+}
+
+/** Processes that start roots. What one of them started is the root of a tree of its own, known to us or about to be. */
+const starters = new Set<number>([process.pid])
+
+export function addStarter(pid: number): void {
+  starters.add(pid)
 }
 
 /** Roots that run now: never the leftovers of one another. */
@@ -239,8 +246,9 @@ function mayBelong(pid: number, tree: ProcessTree): boolean {
   return environment === '' || environment?.includes(tree.marker) === true
 }
 
-function mayBeMember(entry: ProcessEntry, { earliestTicks }: ProcessTree): boolean {
-  return entry.pid > 1 && entry.pid !== process.pid && entry.runsProgram && entry.startTicks >= earliestTicks
+function mayBeMember(entry: ProcessEntry, { earliestTicks, rootPid }: ProcessTree): boolean {
+  if (starters.has(entry.parentPid) && entry.pid !== rootPid) return false
+  return entry.pid > 1 && !starters.has(entry.pid) && entry.runsProgram && entry.startTicks >= earliestTicks
 }
 
 /** It may have died after the pids were listed, and have left a child that was not. */

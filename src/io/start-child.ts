@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import { openInputFile } from './input-file.ts'
+import { type InputFile, openInputFile } from './input-file.ts'
 import { openPipe, type Pipe } from './pipe.ts'
+import { spawnElsewhere } from './spawn-client.ts'
 
 export interface ChildRequest {
   readonly argv: readonly [string, ...string[]]
@@ -13,46 +14,97 @@ export interface ChildRequest {
 }
 
 export interface StartedChild {
-  readonly child: ChildProcess
-  /** null when there is nothing to write any more. */
-  readonly stdin: Writable | null
+  /** undefined when it could not be started. */
+  readonly pid: number | undefined
+  readonly exit: Promise<ChildExit>
   readonly stdout: Readable
   readonly stderr: Readable
+  /** Lets go of everything that was opened for it. `isAllGone`: nothing that it started can read its input any more. */
+  release(isAllGone: boolean): void
 }
 
-/** Starts a program as the leader of a session of its own. Throws, or lets the child emit `error`, when it cannot be started. */
-export function startChild({ argv: [file, ...args], cwd, env, stdin = '' }: ChildRequest): StartedChild {
+export type ChildExit =
+  | {
+      readonly kind: 'exit'
+      readonly code: number | null
+      readonly signal: string | null
+      readonly at: number
+    }
+  | { readonly kind: 'failed'; readonly cause: Error }
+
+/** Starts a program as the leader of a session of its own. Throws, or tells by `exit`, when it cannot be started. */
+export async function startChild(request: ChildRequest): Promise<StartedChild> {
+  const { stdin = '' } = request
   const input = stdin.length > 0 ? openInputFile(stdin) : null
-  const pipes = [openPipe(), openPipe()]
-  const [output, errors] = pipes
+  const [output, errors] = [openPipe(), openPipe()]
   try {
-    const child = spawn(file, args, {
+    const elsewhere = await elsewhereIfPossible(request, input, output, errors)
+    const here = elsewhere === null ? spawnHere(request, input, output, errors) : null
+    const stdinStream = here?.stdin == null ? null : feed(here.stdin, stdin)
+    const stdout = ourEnd(output, here?.stdout)
+    const stderr = ourEnd(errors, here?.stderr)
+    return {
+      pid: elsewhere?.pid ?? here?.pid,
+      exit: elsewhere?.exit ?? exitOf(here),
+      stdout,
+      stderr,
+      release: (isAllGone) => {
+        for (const stream of [stdinStream, stdout, stderr]) stream?.destroy()
+        input?.giveBack(isAllGone)
+      },
+    }
+  } catch (cause) {
+    for (const pipe of [output, errors]) if (pipe) abandon(pipe)
+    input?.giveBack(true)
+    throw cause
+  } finally {
+    for (const pipe of [output, errors]) if (pipe) closeSync(pipe.theirs)
+  }
+}
+
+async function elsewhereIfPossible(
+  request: ChildRequest,
+  input: InputFile | null,
+  output: Pipe | null,
+  errors: Pipe | null,
+) {
+  const needsStream = (request.stdin ?? '').length > 0 && input === null
+  if (needsStream || output === null || errors === null) return null
+  return spawnElsewhere(request, [input?.held ?? null, output.theirs, errors.theirs])
+}
+
+function spawnHere(
+  { argv: [file, ...args], cwd, env, stdin = '' }: ChildRequest,
+  input: InputFile | null,
+  output: Pipe | null,
+  errors: Pipe | null,
+): ChildProcess {
+  const inputFd = input?.openAnew()
+  try {
+    return spawn(file, args, {
       cwd,
       env,
       detached: true,
       windowsHide: true,
       stdio: [
-        stdin.length > 0 ? (input ?? 'pipe') : 'ignore',
+        stdin.length > 0 ? (inputFd ?? 'pipe') : 'ignore',
         output?.theirs ?? 'pipe',
         errors?.theirs ?? 'pipe',
       ],
     })
-    return {
-      child,
-      stdin: child.stdin === null ? null : feed(child.stdin, stdin),
-      stdout: ourEnd(output, child.stdout),
-      stderr: ourEnd(errors, child.stderr),
-    }
-  } catch (cause) {
-    for (const pipe of pipes) if (pipe) abandon(pipe)
-    throw cause
   } finally {
-    for (const pipe of pipes) if (pipe) closeSync(pipe.theirs)
-    if (input !== null) closeSync(input)
+    if (inputFd !== undefined) closeSync(inputFd)
   }
 }
 
-function ourEnd(pipe: Pipe | null | undefined, nodes: Readable | null): Readable {
+function exitOf(child: ChildProcess | null): Promise<ChildExit> {
+  return new Promise((resolve) => {
+    child?.once('exit', (code, signal) => resolve({ kind: 'exit', code, signal, at: performance.now() }))
+    child?.on('error', (cause) => resolve({ kind: 'failed', cause }))
+  })
+}
+
+function ourEnd(pipe: Pipe | null, nodes: Readable | null | undefined): Readable {
   if (pipe) return readingEnd(pipe)
   if (nodes) return nodes
   throw new Error('neither a pipe nor a stream was made')

@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const settleMs = 150
 
 /** Resolves to the first path that changes below any of the directories, once it is quiet again; null when aborted. */
-export async function watchTrees(directories: readonly string[], signal: AbortSignal): Promise<string | null> {
+export async function watchTrees(
+  directories: readonly string[],
+  signal: AbortSignal,
+): Promise<string | null> {
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
   try {

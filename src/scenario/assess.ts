@@ -110,6 +110,7 @@ async function usesOfTarget(
   recorder: Recorder,
 ): Promise<{ readonly invocations: readonly Invocation[]; readonly source: InteractionMetrics['source'] }> {
   const toolUses = recorder.toolUses()
+  if (toolUses.length === 0 && !recorder.hasTranscript()) return { invocations: [], source: 'none' }
   const found =
     toolUses.length > 0
       ? await findInvocations(toolUses, target)

@@ -96,7 +96,7 @@ async function tryCommand(
     inheritEnv: [],
     home: 'isolated',
   }
-  return runTrial({
+  const { record } = await runTrial({
     planned: { id: name, case: entry.name, agent: name, model: 'default', attempt: 1 },
     case: entry,
     agent,
@@ -114,6 +114,7 @@ async function tryCommand(
     clock: systemClock,
     signal,
   })
+  return record
 }
 
 function noopProblems({ verdict, reason }: TrialRecord): string[] {

@@ -14,6 +14,8 @@ export interface Recorder {
   /** The transcript's last held-back bytes are written too: scripts may read it now. */
   flush(): void
   toolUses(): readonly ToolUse[]
+  /** Whether the agent printed anything: an empty transcript need not be read. */
+  hasTranscript(): boolean
   close(): void
 }
 
@@ -29,6 +31,7 @@ export async function openRecorder(
   const log = openJsonl(place.events)
   const transcript = openAppendLog(place.transcript)
   const chunks = redaction.chunks()
+  let hasTranscript = resumed
   return {
     emit: (event) => {
       const stamped = { ts: clock.now().getTime() / 1000, ...event }
@@ -36,12 +39,16 @@ export async function openRecorder(
       uses.add(stamped)
       log.append(redaction.value(stamped) as GantryEvent)
     },
-    transcript: (chunk) => transcript.append(chunks.push(chunk)),
+    transcript: (chunk) => {
+      hasTranscript ||= chunk.length > 0
+      transcript.append(chunks.push(chunk))
+    },
     flush: () => {
       transcript.append(chunks.end())
       log.flush()
     },
     toolUses: () => uses.finish(),
+    hasTranscript: () => hasTranscript,
     close: () => {
       transcript.append(chunks.end())
       transcript.close()

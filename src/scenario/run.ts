@@ -18,6 +18,7 @@ import { createRun } from '../store/create-run.ts'
 import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
+import { createLater } from './later.ts'
 import type { PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import { createTraces } from './traces.ts'
@@ -82,6 +83,7 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
       chargeEarlier(prepared, record)
     }
   const open = trials.filter((trial) => !run.finished.has(trial.id))
+  const later = createLater()
   const runner = createTrialRunner(prepared, {
     run,
     store: powers.store,
@@ -95,13 +97,17 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
     ...(request.maxTimeMs !== undefined && { deadline: started + request.maxTimeMs }),
     work: async (planned) => {
       reporter.trialStarted?.(planned)
-      const record = await runner(planned)
-      if (record === null) return 'not_run'
-      run.finishTrial(record)
-      take(record)
+      const made = await runner(planned)
+      if (made === null) return 'not_run'
+      later.add(() => {
+        made.store()
+        run.finishTrial(made.record)
+        take(made.record)
+      })
       return 'done'
     },
   })
+  await later.done()
   return finish({
     powers,
     redaction: prepared.redaction,

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import { moveIfExists } from '../io/directory.ts'
 import { pathKind } from '../io/path-kind.ts'
@@ -9,7 +8,7 @@ import type { LiveRun, Store } from '../store/contract.ts'
 import type { PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import { takeFromCache } from './take-from-cache.ts'
-import { runTrial } from './trial.ts'
+import { type MadeTrial, runTrial } from './trial.ts'
 import type { TrialLimits, TrialWork } from './trial-work.ts'
 
 export interface RunnerPowers {
@@ -30,42 +29,45 @@ const defaultTimeoutMs = 300_000
 export function createTrialRunner(
   prepared: PreparedRun,
   powers: RunnerPowers,
-): (planned: PlannedTrial) => Promise<TrialRecord | null> {
+): (planned: PlannedTrial) => Promise<MadeTrial | null> {
   const { request, budget } = prepared
   const { run, store, signal } = powers
   return async (planned) => {
     const key = prepared.keys.get(planned.id) ?? null
     const mayCache = request.cache && caseOf(prepared, planned).scenario.cost.cache
     const hit = mayCache && key !== null ? cacheGet(store, key) : null
-    if (hit !== null) return takeFromCache(hit, planned, run)
+    if (hit !== null) return { record: await takeFromCache(hit, planned, run), store: () => {} }
     let waitedMs = 0
     for (let tries = 0; ; tries += 1) {
       if (budget.remainingUsd() === 0) return null
       const share = budget.reserve(trialShare(prepared, planned))
       if (share.kind === 'refused') return null
       const work = workOf(prepared, powers, planned, { key, tries, shareUsd: share.usd })
-      const record = await runTrial(work)
+      const made = await runTrial(work)
+      const { record } = made
       share.settle(record.costUsd)
       if (record.ending === 'over_budget' && cappedByRun(prepared, planned, share.usd)) {
         // Whoever goes on with the run makes the trial anew: what an agent without money left is not to be judged.
+        made.store()
         putAside(work.dir, 'over-budget')
         return null
       }
       if (record.verdict !== 'infra') {
         if (mayCache && key !== null && isCounted(record.verdict))
           cachePut(store, key, { record, runId: run.id })
-        return record
+        return made
       }
       const pauseMs =
         record.failure === 'rate_limit' || record.failure === 'overloaded' ? backoffMs(tries) : 0
       const again = pauseMs > 0 ? waitedMs + pauseMs <= request.maxPauseMs : tries < request.infraRetries
       // The judge has been asked again already; the agent's work is not paid for twice on its account.
-      if (!again || record.judgeError !== undefined) return record
+      if (!again || record.judgeError !== undefined) return made
       waitedMs += pauseMs
       powers.note({
         level: 'warning',
         message: `${planned.case} (${planned.agent}): ${record.reason}; trying again${pauseMs > 0 ? ` in ${Math.ceil(pauseMs / 1000)} s` : ''}`,
       })
+      made.store()
       putAside(work.dir, 'infra')
       if (pauseMs > 0) await sleep(pauseMs, undefined, { signal })
     }

@@ -13,11 +13,17 @@ import { type TrialPlace, trialPlace } from './trial-place.ts'
 import type { TrialWork } from './trial-work.ts'
 import { restoreGraderFiles } from './workspace.ts'
 
+export interface MadeTrial {
+  readonly record: TrialRecord
+  /** Writes the files for people and removes what nobody needs. Once, by whoever keeps the trial. */
+  store(): void
+}
+
 /**
  * One agent's one attempt at one case, from the empty directory to the record. Whatever the agent does ends in a
  * verdict; only an interruption or a fault of the machine throws.
  */
-export async function runTrial(work: TrialWork): Promise<TrialRecord> {
+export async function runTrial(work: TrialWork): Promise<MadeTrial> {
   const place = trialPlace(work.dir)
   const startedAt = work.clock.now().toISOString()
   const finished = work.checkpoints.read('agent') as AgentStage | undefined
@@ -27,8 +33,7 @@ export async function runTrial(work: TrialWork): Promise<TrialRecord> {
     const stage = finished ?? (await agentStage(work, place, env, recorder))
     if (finished === undefined) work.checkpoints.write('agent', work.redaction.value(stage))
     const record = await evaluate(work, place, env, recorder, stage, startedAt)
-    writeArtefacts(record, work, place)
-    return record
+    return { record, store: () => writeArtefacts(record, work, place) }
   } finally {
     recorder.close()
   }

@@ -1,0 +1,64 @@
+// A small process that starts programs for a large one. Starting a program means forking, and forking takes time in
+// proportion to the memory of whoever forks: from here it costs a third. When the large process is gone, however it went,
+// what was started for it is ended.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import type { SpawnOrder, SpawnReply } from './spawn-protocol.ts'
+
+const orderer = process.ppid
+const running = new Map<number, ChildProcess>()
+
+process.on('message', (order) => start(order as SpawnOrder))
+process.on('disconnect', () => {
+  for (const pid of running.keys()) endGroup(pid)
+  process.exit(0)
+})
+
+function start(order: SpawnOrder): void {
+  const opened: number[] = []
+  try {
+    const [input, output, errors] = order.stdio
+    const stdin = input === null ? 'ignore' : open(input, constants.O_RDONLY, opened)
+    const stdout = open(output, constants.O_WRONLY, opened)
+    const stderr = open(errors, constants.O_WRONLY, opened)
+    const { file, args, cwd, env } = order
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: [stdin, stdout, stderr] })
+    child.on('error', (cause) => fail(order.id, cause))
+    if (child.pid === undefined) return
+    const { pid } = child
+    running.set(pid, child)
+    child.on('exit', (code, signal) => {
+      running.delete(pid)
+      reply({ kind: 'exited', id: order.id, code, signal })
+    })
+    reply({ kind: 'started', id: order.id, pid })
+  } catch (cause) {
+    fail(order.id, cause)
+  } finally {
+    for (const fd of opened) closeSync(fd)
+  }
+}
+
+/** The orderer's own descriptor, opened anew through the process table. */
+function open(fd: number, flags: number, opened: number[]): number {
+  const own = openSync(`/proc/${orderer}/fd/${fd}`, flags)
+  opened.push(own)
+  return own
+}
+
+function fail(id: number, cause: unknown): void {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
+  reply({ kind: 'failed', id, message: cause instanceof Error ? cause.message : String(cause), code })
+}
+
+function reply(message: SpawnReply): void {
+  process.send?.(message)
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It ended by itself in this very moment.
+  }
+}
