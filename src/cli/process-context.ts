@@ -46,10 +46,11 @@ function streamOf(stream: NodeJS.WriteStream): CliStream {
     drain: sink.drain,
     isTTY: stream.isTTY === true,
     get columns() {
-      return stream.columns ?? 80
+      // A terminal that was never told its size says 0.
+      return stream.columns || 80
     },
     get rows() {
-      return stream.rows ?? 24
+      return stream.rows || 24
     },
     color: wantsColor(stream),
   }

@@ -88,8 +88,14 @@ export function stdoutSink(stream: NodeJS.WritableStream): StreamSink {
   })
   return {
     write(text) {
-      if (failure !== null) throw failure
-      if (!gone) full = !stream.write(text)
+      if (failure !== null) throw unwritable('The output', failure)
+      if (gone) return
+      try {
+        full = !stream.write(text)
+      } catch (cause) {
+        // A file behind the stream fails at once and not by an event.
+        throw unwritable('The output', cause)
+      }
     },
     async drain() {
       if (!full || gone) return
@@ -138,16 +144,19 @@ function translated<T>(path: string, act: () => T): T {
   try {
     return act()
   } catch (cause) {
-    if (cause instanceof GantryError) throw cause
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-    if (code === 'ENOSPC' || code === 'EDQUOT')
-      throw new GantryError('NO_SPACE', `The disk is full: ${path} could not be written.`, {
-        hint: 'Free some space, or name a file on another disk.',
-        cause,
-      })
-    throw new GantryError('NOT_WRITABLE', `${path} cannot be written (${String(code ?? cause)}).`, {
-      hint: 'Name a file in a directory you may write to.',
+    throw cause instanceof GantryError ? cause : unwritable(path, cause)
+  }
+}
+
+function unwritable(what: string, cause: unknown): GantryError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new GantryError('NO_SPACE', `The disk is full: ${what} could not be written.`, {
+      hint: 'Free some space, or name a file on another disk.',
       cause,
     })
-  }
+  return new GantryError('NOT_WRITABLE', `${what} cannot be written (${String(code ?? cause)}).`, {
+    hint: 'Name a file in a directory you may write to.',
+    cause,
+  })
 }

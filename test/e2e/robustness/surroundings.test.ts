@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { smallProject } from '../support/project.ts'
 import { canMount, onlyRun, runGantry, runIds, runMounted, runShell, shellAgent } from './lab.ts'
@@ -109,6 +110,17 @@ describe('a bare environment', () => {
   })
 })
 
+describe('a directory for temporary files', () => {
+  test('that is not there is told', async () => {
+    using project = smallProject()
+    const { code, stderr } = await runGantry(project, ['test'], { env: { TMPDIR: '/no/such/place' } })
+    expect(stderr).toBe(
+      'error: the directory for temporary files, /no/such/place, is not there\nhint:  Make it, or let TMPDIR name one that exists.\n',
+    )
+    expect(code).toBe(3)
+  })
+})
+
 describe('streams', () => {
   test('stdout that is closed early costs nothing: the run goes on and tells its code', async () => {
     using project = smallProject({
@@ -167,7 +179,7 @@ describe('streams', () => {
       `script -qec "stty cols ${columns} rows 5; env TERM=xterm $GANTRY test --no-cache" /dev/null </dev/null`,
     )
     expect(code).toBe(0)
-    expect(stdout.replaceAll(/\s+/g, '')).toContain('PASS')
+    expect(stripVTControlCharacters(stdout).replaceAll(/\s+/g, '')).toContain('PASS')
   })
 })
 
@@ -254,8 +266,7 @@ describe.skipIf(!canMount())('a disk', () => {
   test('that becomes read-only under a run ends it with 3 and a way on', async () => {
     using project = smallProject({ config: agent })
     project.write({
-      'agent.sh':
-        'echo > done.txt; [ "$GANTRY_ATTEMPT" = 1 ] || mount -o remount,ro "$(cd ../../../../..; pwd)"',
+      'agent.sh': 'echo > done.txt; [ "$GANTRY_ATTEMPT" = 1 ] || mount -t tmpfs -o ro tmpfs ../..',
     })
     const { code, stderr } = await runMounted(
       project,
