@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { compare, type Figure } from './figure.ts'
 
-const gantry = join(import.meta.dirname, '../dist/bin.js')
+const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
 
 /** What every script that asks for the version pays. */
 export function startup(): Promise<Figure> {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compare, type Figure, inTemporary } from './figure.ts'
 
-const gantry = join(import.meta.dirname, '../dist/bin.js')
+const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
 
 /** 500 trials that do nothing, against spawning the same 500 processes from bare Node with two workers. */
 export function trials(): Promise<Figure> {

@@ -1,30 +1,43 @@
-// Makes dist/: what is published, with a package.json of its own.
+// Makes dist/: what is published, with a package.json of its own. The program is bundled with its dependencies, because most of
+// its start is spent on finding files; the library keeps them outside, so that its users have one copy of each.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
+import { licencesOf } from './licences-of.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const spawnServer = join(root, 'src/io/spawn-server.ts')
+const shared = { platform: 'node' as const, external: [/^node:/] }
+const output = { format: 'esm' as const, chunkFileNames: 'chunks/[name]-[hash].js' }
 
 rmSync(dist, { recursive: true, force: true })
+const program = await build({
+  ...shared,
+  input: { bin: join(root, 'src/bin.ts'), 'spawn-server': spawnServer },
+  output: { ...output, dir: join(dist, 'cli') },
+})
 await build({
-  input: {
-    bin: join(root, 'src/bin.ts'),
-    index: join(root, 'src/index.ts'),
-    'spawn-server': join(root, 'src/io/spawn-server.ts'),
-  },
-  platform: 'node',
-  external: [/^node:/, ...Object.keys(source.dependencies).map((name) => new RegExp(`^${name}(/|$)`))],
-  output: { dir: dist, format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' },
+  ...shared,
+  input: { index: join(root, 'src/index.ts'), 'spawn-server': spawnServer },
+  external: [
+    ...shared.external,
+    ...Object.keys(source.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+  ],
+  output: { ...output, dir: dist },
 })
 execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
 })
-chmodSync(join(dist, 'bin.js'), 0o755)
-for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md', 'schemas', 'docs']) {
+chmodSync(join(dist, 'cli/bin.js'), 0o755)
+const modules = program.output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules))
+// The README's links must lead somewhere in the package too.
+const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'LICENSE']
+for (const name of [...documents, 'schemas', 'docs', 'examples']) {
   cpSync(join(root, name), join(dist, name), { recursive: true })
 }
 const { name, version, description, license, type, engines, dependencies } = source
@@ -35,7 +48,7 @@ const published = {
   license,
   type,
   engines,
-  bin: { gantry: 'bin.js' },
+  bin: { gantry: 'cli/bin.js' },
   exports: {
     '.': { types: './types/src/index.d.ts', default: './index.js' },
     './schemas/*': './schemas/*',

@@ -18,7 +18,9 @@ export async function printPlan(
     return
   }
   const { bold, dim, yellow } = pc.createColors(stdout.color)
-  stdout.write(bold(`${estimate.trials} trials of ${estimate.cases} scenarios would run\n\n`))
+  stdout.write(
+    bold(`${counted(estimate.trials, 'trial')} of ${counted(estimate.cases, 'scenario')} would run\n\n`),
+  )
   for (const group of estimate.groups) {
     const facts = [
       `${group.trials}×`,
@@ -39,13 +41,7 @@ export async function printPlan(
       ? 'no earlier run to learn from'
       : `about ${formatDuration(estimate.durationMs)} of agent time${partly(estimate)}`,
   )
-  if (estimate.precision !== null) {
-    const { halfWidth, detectable } = estimate.precision
-    row(
-      'precision',
-      `±${points(halfWidth)} points on a difference between two such runs; differences under ${points(detectable)} points would probably not be seen`,
-    )
-  }
+  if (estimate.precision !== null) row('precision', precisionLine(estimate.precision))
   const cap = prepared.request.maxCostUsd
   if (cap !== undefined && estimate.costUsd !== null && estimate.costUsd > cap) {
     stdout.write(
@@ -63,6 +59,17 @@ function costLine(estimate: RunEstimate, { request }: PreparedRun): string {
 
 function partly({ withoutHistory }: RunEstimate): string {
   return withoutHistory === 0 ? '' : `, without ${withoutHistory} trials nothing is known of`
+}
+
+/** The whole scale or more is no precision at all. */
+function precisionLine({ halfWidth, detectable }: NonNullable<RunEstimate['precision']>): string {
+  if (halfWidth >= 1)
+    return 'too few trials to compare two such runs; more scenarios help more than repetitions'
+  return `±${points(halfWidth)} points on a difference between two such runs; differences under ${points(detectable)} points would probably not be seen`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function points(share: number): string {

@@ -1,6 +1,9 @@
+import { resolve } from 'node:path'
 import { openProjectStore } from '../config/open-project-store.ts'
 import { GantryError } from '../core/error.ts'
 import { exitCode } from '../core/exit-code.ts'
+import { checkWritable } from '../io/check-writable.ts'
+import { parseReporterSpec } from '../report/index.ts'
 import { loadBaseline } from '../scenario/baseline.ts'
 import { exitCodeOf } from '../scenario/exit-code.ts'
 import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
@@ -20,6 +23,11 @@ export async function runTest(
 ): Promise<void> {
   refuseWhenSwitchedOff(context)
   refuseContradictions(paths, flags)
+  // A mistyped reporter, or a report that cannot be written, is told before anything is done.
+  for (const { path } of (flags.reporter ?? []).map(parseReporterSpec)) {
+    if (path !== null && flags.plan !== true && flags.dryRun !== true)
+      checkWritable(resolve(context.cwd, path))
+  }
   const store = openProjectStore({
     ...context,
     ...(flags.config !== undefined && { configFile: flags.config }),
@@ -57,9 +65,7 @@ async function runOnce(
     ...(flags.resume !== undefined && { resume: flags.resume }),
   })
   context.setExitCode(
-    result.interrupted
-      ? exitCode.interrupted
-      : exitCodeOf(result.summary, { threshold: flags.threshold ?? 1, strict: flags.strict === true }),
+    result.interrupted ? exitCode.interrupted : exitCodeOf(result.summary, { strict: flags.strict === true }),
   )
   for (const { name, error } of reporters.problems()) {
     context.stderr.write(`The reporter ${name} failed.\n`)

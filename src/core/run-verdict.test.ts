@@ -29,6 +29,15 @@ test.each(rows)('%s', (_, { notRun = 0, ...counts }, verdict) => {
   expect(runVerdict({ counts: all, notRun, maxInfraRate: 0.05 })).toBe(verdict)
 })
 
+test('failures within the threshold leave a pass, and what else is wrong still shows', () => {
+  const counts = { pass: 9, fail: 1, infra: 0, invalid: 0 }
+  const facts = { counts, notRun: 0, maxInfraRate: 0.05, belowThreshold: false }
+  expect(runVerdict(facts)).toBe('pass')
+  expect(runVerdict({ ...facts, belowThreshold: true })).toBe('fail')
+  expect(runVerdict({ ...facts, notRun: 1 })).toBe('partial')
+  expect(runVerdict({ ...facts, counts: { ...counts, invalid: 1 } })).toBe('invalid')
+})
+
 test('a run of nothing but infra is infra even when any share is allowed', () => {
   const counts = { pass: 0, fail: 0, infra: 3, invalid: 0 }
   expect(runVerdict({ counts, notRun: 0, maxInfraRate: 1 })).toBe('infra')

@@ -8,6 +8,8 @@ import type { Verdict } from './verdict.ts'
 export interface SummaryOptions {
   /** Above this share of `infra` trials the run is `infra`. Default .05. */
   readonly maxInfraRate?: number
+  /** Pass rate every case must reach. Default 1. */
+  readonly threshold?: number
   /** Of the resampling behind the suite's interval. */
   readonly seed?: number
 }
@@ -15,6 +17,8 @@ export interface SummaryOptions {
 export interface RunEnd {
   readonly durationMs: number
   readonly notRun?: number
+  /** Spent on tries that are in no record: the machinery broke, or the money ran out in the middle. */
+  readonly asideCostUsd?: number
   readonly regressions?: readonly Regression[]
 }
 
@@ -29,7 +33,7 @@ export interface SummaryFold {
  * not matter. Money counts whenever it was spent, by `infra` trials too; a trial from the cache spent none now.
  */
 export function createSummary(options: SummaryOptions = {}): SummaryFold {
-  const { maxInfraRate = 0.05, seed = 1 } = options
+  const { maxInfraRate = 0.05, threshold = 1, seed = 1 } = options
   const groups = new Map<string, { readonly case: string; readonly tally: CaseTally }>()
   const counts: Record<Verdict, number> = { pass: 0, fail: 0, infra: 0, invalid: 0 }
   let trials = 0
@@ -55,20 +59,21 @@ export function createSummary(options: SummaryOptions = {}): SummaryFold {
     group.tally.add(record)
   }
 
-  const finish = ({ durationMs, notRun = 0, regressions = [] }: RunEnd): RunSummary => {
+  const finish = ({ durationMs, notRun = 0, asideCostUsd = 0, regressions = [] }: RunEnd): RunSummary => {
     const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
     const cases = sorted.map(({ tally }) => tally.finish())
     return {
-      verdict: runVerdict({ counts, notRun, maxInfraRate }),
+      verdict: runVerdict({ counts, notRun, maxInfraRate, belowThreshold: cases.some(isBelow(threshold)) }),
       trials,
       counts: { ...counts },
       notRun,
       cached,
       infraRetries,
       infraRate: trials === 0 ? 0 : counts.infra / trials,
+      ...(threshold < 1 && { threshold }),
       passRate: caseMeanRate(caseMeans(sorted), { seed }),
       flakeRate: flakeRate(cases),
-      costUsd: trials === unmeteredTrials ? null : settled(spentUsd),
+      costUsd: trials === unmeteredTrials && asideCostUsd === 0 ? null : settled(spentUsd + asideCostUsd),
       unmeteredTrials,
       durationMs,
       cases,
@@ -77,6 +82,10 @@ export function createSummary(options: SummaryOptions = {}): SummaryFold {
   }
 
   return { add, finish }
+}
+
+function isBelow(threshold: number): (entry: CaseSummary) => boolean {
+  return ({ passRate: { value } }) => value !== null && value < threshold
 }
 
 /** One mean per case, over the agents and models that ran it: what they share is the case. */

@@ -19,6 +19,8 @@ export interface RunSummary {
   readonly infraRetries: number
   /** Share of trials that are `infra`. */
   readonly infraRate: number
+  /** Pass rate every case must reach for the run to pass; absent = 1. */
+  readonly threshold?: number
   /** Mean of case means with a bootstrap interval clustered by case. */
   readonly passRate: Rate
   /** Share of cases in which both outcomes were seen, among cases with two or more counted trials. */

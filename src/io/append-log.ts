@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
-import { translateFsError } from './fs-error.ts'
+import { GantryError } from '../core/error.ts'
+import { errnoOf, translateFsError } from './fs-error.ts'
 
 /** A log that text is appended to, whole lines at a time, each call one `O_APPEND` write. */
 export interface AppendLog {
@@ -28,7 +29,15 @@ export function openAppendLog(path: string): AppendLog {
         while (written < bytes.length) written += writeSync(fd, bytes, written)
         torn = false
       } catch (cause) {
-        throw translateFsError(cause, `append to ${path}`)
+        if (errnoOf(cause) !== 'ENOENT') throw translateFsError(cause, `append to ${path}`)
+        throw new GantryError(
+          'NOT_WRITABLE',
+          `cannot append to ${path}: its directory is not there any more`,
+          {
+            hint: 'See what removed it while the run was going on.',
+            cause,
+          },
+        )
       }
     },
     close: () => {

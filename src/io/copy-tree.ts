@@ -18,6 +18,7 @@ import {
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
+import { makeDirectories } from './directory.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { isRealDirectory, joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
 import { resolveInside } from './resolve-inside.ts'
@@ -104,11 +105,11 @@ function sourceRoot(from: string): string {
 }
 
 function targetRoot(to: string): string {
+  makeDirectories(to)
   try {
-    mkdirSync(to, { recursive: true })
     return realpathSync.native(to)
   } catch (cause) {
-    throw translateFsError(cause, `make the directory ${to}`)
+    throw translateFsError(cause, `find ${to}`)
   }
 }
 

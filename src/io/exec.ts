@@ -1,4 +1,5 @@
 import { type CappedOutput, cappedOutput, cappedText } from './capped-output.ts'
+import { markVariable } from './child.ts'
 import { drain, followOutput } from './follow-output.ts'
 import { randomSuffix } from './ids.ts'
 import { endTree, hasLeftovers, processTree, rootIsGone, treeIsGone } from './process-tree.ts'
@@ -22,6 +23,8 @@ export interface ExecRequest {
   /** Called with every chunk as it arrives, before any cap. A chunk may end inside a character. */
   readonly onStdout?: (chunk: Uint8Array) => void
   readonly onStderr?: (chunk: Uint8Array) => void
+  /** It and its group end when this process is killed and cannot end them itself. For what may cost money. Linux only. */
+  readonly endsWithUs?: boolean
 }
 
 /** How a process ended. A child that could not be started is a value too: it is a finding, not a bug of ours. */
@@ -51,9 +54,6 @@ export interface CapturedText {
 export function shell(command: string): readonly [string, ...string[]] {
   return ['sh', '-c', command]
 }
-
-/** Marks a child and everything it starts. Inside another exec the outer mark stays in it, so that both find their own. */
-const markVariable = 'GANTRY_EXEC_ID'
 
 const defaultGraceMs = 2000
 const defaultMaxOutputBytes = 1024 * 1024

@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { makeDirectories } from './directory.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
 
-export { copyFileInto, sameContent } from './copy-file-into.ts'
 export { translateFsError } from './fs-error.ts'
 export { listFiles } from './list-files.ts'
 export { type InsideText, readTextInside } from './read-text-inside.ts'
@@ -53,34 +53,6 @@ export function readJsonIfExists(path: string): unknown {
   }
 }
 
-/** Makes the directory and its parents; fine when it is there already. */
-export function ensureDir(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true })
-  } catch (cause) {
-    throw translateFsError(cause, `make the directory ${path}`)
-  }
-}
-
-/** Removes a directory that holds nothing; leaves any other alone. */
-export function removeIfEmpty(path: string): void {
-  try {
-    rmdirSync(path)
-  } catch (cause) {
-    if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(cause) ?? '')) return
-    throw translateFsError(cause, `remove ${path}`)
-  }
-}
-
-/** Renames a directory within one file system. */
-export function moveTree(from: string, to: string): void {
-  try {
-    renameSync(from, to)
-  } catch (cause) {
-    throw translateFsError(cause, `move ${from} to ${to}`)
-  }
-}
-
 /** The reason the write failed is what the caller must hear, not that there is nothing to clean up. */
 function discard(temporary: string): void {
   try {
@@ -93,7 +65,7 @@ function writeNew(path: string, content: string | Uint8Array): void {
     writeFileSync(path, content, { flag: 'wx' })
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw cause
-    mkdirSync(dirname(path), { recursive: true })
+    makeDirectories(dirname(path))
     writeFileSync(path, content, { flag: 'wx' })
   }
 }

@@ -1,14 +1,15 @@
 import { rmdirSync } from 'node:fs'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
-/** Removes a directory nobody put anything into. */
-export function removeIfEmpty(path: string): void {
+/** Removes a directory nobody put anything into. False when there is something in it, or it is none. */
+export function removeIfEmpty(path: string): boolean {
   try {
     rmdirSync(path)
+    return true
   } catch (cause) {
     const errno = errnoOf(cause)
     // An agent may have put a file or a link in its place.
-    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(errno ?? '')) return
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(errno ?? '')) return false
     throw translateFsError(cause, `remove ${path}`)
   }
 }

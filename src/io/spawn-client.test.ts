@@ -69,23 +69,24 @@ test('a stop that comes while the program is being started is not lost', async (
   }
 })
 
-linux('when the ordering process is killed, what was started for it ends', async () => {
+linux('when the ordering process is killed, what it said must end with it ends, daemons too', async () => {
   const script = join(dir, 'orderer.ts')
   const mark = join(dir, 'pid')
   writeFileSync(
     script,
     `import { exec, shell } from ${JSON.stringify(join(import.meta.dirname, 'exec.ts'))}
 const place = { cwd: ${JSON.stringify(dir)}, env: { PATH: process.env.PATH ?? '' } }
-for (let count = 0; count < 25; count += 1) await exec({ argv: ['true'], ...place })
-await exec({ argv: shell('echo $$ > ${mark}.new; mv ${mark}.new ${mark}; exec sleep 1000'), ...place })
+const daemon = '(setsid sh -c "echo \\$\\$ > ${mark}.daemon; exec sleep 1000" &)'
+const main = 'until test -s ${mark}.daemon; do sleep 0.01; done; echo $$ > ${mark}.new; mv ${mark}.new ${mark}; exec sleep 1000'
+await exec({ argv: shell(daemon + '; ' + main), ...place, endsWithUs: true })
 `,
   )
   const orderer = spawn(process.execPath, [script], { stdio: 'inherit' })
   await until(() => existsSync(mark))
-  const pid = Number(readFileSync(mark, 'utf8'))
-  expect(existsSync(`/proc/${pid}`)).toBe(true)
+  const pids = [mark, `${mark}.daemon`].map((file) => Number(readFileSync(file, 'utf8')))
+  expect(pids.every(isAlive)).toBe(true)
   orderer.kill('SIGKILL')
-  await until(() => !existsSync(`/proc/${pid}`))
+  await until(() => !pids.some(isAlive))
 })
 
 linux('when the starting process is killed, programs are started all the same', async () => {
@@ -96,6 +97,10 @@ linux('when the starting process is killed, programs are started all the same', 
   )
   expect(after.map(({ stdout: { text } }) => text.trim())).toEqual(['0', '1', '2', '3', '4'])
 })
+
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`)
+}
 
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !holds(); tries += 1) await sleep(20)

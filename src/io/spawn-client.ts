@@ -1,33 +1,41 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { ChildExit, ChildRequest } from './child.ts'
 import { addStarter } from './process-tree.ts'
 import type { SpawnOrder, SpawnReply } from './spawn-protocol.ts'
-import type { ChildExit, ChildRequest } from './start-child.ts'
 
 export interface RemoteChild {
   readonly pid: number
   readonly exit: Promise<ChildExit>
 }
 
-/** A process that starts only a few programs starts them itself: the server costs as much as some twenty of them. */
-const worthwhileAfter = 20
+/** A process that starts only a few programs starts them itself. The server is made ready a little before it is used. */
+const readyAfter = 6
+const usedAfter = 12
 
 /**
  * Lets the spawn server start a program. null when the caller must do it itself: there is no server yet, none can be had
  * on this machine, or it could not start the program, in which case the caller finds out why.
  */
 export async function spawnElsewhere(
-  { argv: [file, ...args], cwd, env }: ChildRequest,
+  { argv: [file, ...args], cwd, env, endsWithUs = false }: ChildRequest,
   stdio: SpawnOrder['stdio'],
 ): Promise<RemoteChild | null> {
   spawned += 1
-  if (spawned <= worthwhileAfter) return null
-  server ??= openServer()
-  return server?.start({ file, args, cwd, env, stdio }) ?? null
+  if (spawned <= readyAfter && !endsWithUs) return null
+  prepareSpawning()
+  if (spawned <= usedAfter && !endsWithUs) return null
+  return servers?.[spawned % 2]?.start({ file, args, cwd, env, stdio }) ?? null
+}
+
+/** Makes the servers now, for a caller that knows that it will need them: they take a moment to be ready. */
+export function prepareSpawning(): void {
+  servers ??= [openServer(), openServer()]
 }
 
 let spawned = 0
-let server: SpawnServer | null | undefined
+/** Two, so that the exit of one program is not told late because another is just being started. */
+let servers: readonly (SpawnServer | null)[] | undefined
 
 interface SpawnServer {
   start(order: Omit<SpawnOrder, 'id'>): Promise<RemoteChild | null>

@@ -1,17 +1,20 @@
 // A small process that starts programs for a large one. Starting a program means forking, and forking takes time in
 // proportion to the memory of whoever forks: from here it costs a third. When the large process is gone, however it went,
 // what was started for it is ended.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
+import { markVariable } from './child.ts'
+import { endTree, processTree } from './process-tree.ts'
 import type { SpawnOrder, SpawnReply } from './spawn-protocol.ts'
 
 const orderer = process.ppid
-const running = new Map<number, ChildProcess>()
+/** By pid: the mark in the environment of each program and of everything it started. */
+const running = new Map<number, string>()
 
 process.on('message', (order) => start(order as SpawnOrder))
 process.on('disconnect', () => {
-  for (const pid of running.keys()) endGroup(pid)
-  process.exit(0)
+  const ended = [...running].map(([pid, mark]) => endTree(processTree(pid, mark, 0), 0))
+  void Promise.all(ended).then(() => process.exit(0))
 })
 
 function start(order: SpawnOrder): void {
@@ -26,7 +29,7 @@ function start(order: SpawnOrder): void {
     child.on('error', (cause) => fail(order.id, cause))
     if (child.pid === undefined) return
     const { pid } = child
-    running.set(pid, child)
+    running.set(pid, env[markVariable] ?? '')
     child.on('exit', (code, signal) => {
       running.delete(pid)
       reply({ kind: 'exited', id: order.id, code, signal })
@@ -53,12 +56,4 @@ function fail(id: number, cause: unknown): void {
 
 function reply(message: SpawnReply): void {
   process.send?.(message)
-}
-
-function endGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It ended by itself in this very moment.
-  }
 }

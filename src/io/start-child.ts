@@ -2,16 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import type { ChildExit, ChildRequest } from './child.ts'
 import { type InputFile, openInputFile } from './input-file.ts'
 import { openPipe, type Pipe } from './pipe.ts'
 import { spawnElsewhere } from './spawn-client.ts'
-
-export interface ChildRequest {
-  readonly argv: readonly [string, ...string[]]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
-  readonly stdin?: string | Uint8Array
-}
 
 export interface StartedChild {
   /** undefined when it could not be started. */
@@ -22,15 +16,6 @@ export interface StartedChild {
   /** Lets go of everything that was opened for it. `isAllGone`: nothing that it started can read its input any more. */
   release(isAllGone: boolean): void
 }
-
-export type ChildExit =
-  | {
-      readonly kind: 'exit'
-      readonly code: number | null
-      readonly signal: string | null
-      readonly at: number
-    }
-  | { readonly kind: 'failed'; readonly cause: Error }
 
 /** Starts a program as the leader of a session of its own. Throws, or tells by `exit`, when it cannot be started. */
 export async function startChild(request: ChildRequest): Promise<StartedChild> {

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
-import type { ChildRequest } from './start-child.ts'
+import type { ChildRequest } from './child.ts'
 
 /** Why a program could not be started. The system has one word for a missing program, directory and interpreter. */
 export function startFailure({ argv: [file], cwd, env }: ChildRequest, cause: unknown): string {

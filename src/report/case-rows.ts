@@ -1,8 +1,16 @@
 import type { CaseSummary } from '../core/summary.ts'
+import type { Verdict } from '../core/verdict.ts'
 
 /** Nothing of interest happened: every trial of the case counted and passed. */
 export function passedAlways({ counts }: CaseSummary): boolean {
   return counts.pass > 0 && counts.fail + counts.infra + counts.invalid === 0
+}
+
+/** How a case stands: its worst end that says something. Failures that the run's threshold allows do not count against it. */
+export function caseVerdict({ counts, passRate }: CaseSummary, threshold = 1): Verdict {
+  if (passRate.value !== null && passRate.value < threshold) return 'fail'
+  if (counts.invalid > 0) return 'invalid'
+  return counts.infra > 0 || passRate.n === 0 ? 'infra' : 'pass'
 }
 
 /**

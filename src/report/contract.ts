@@ -72,6 +72,8 @@ export interface FinishedRun extends RunHeader {
   readonly events: (trial: TrialRecord) => AsyncIterable<GantryEvent>
   /** Sentences on the likely causes behind a trial's metrics. */
   readonly diagnose?: (trial: TrialRecord) => readonly string[]
+  /** Somebody stopped the run: what it says is what was known by then. */
+  readonly interrupted?: boolean
   /** The trials behind `summary.notRun`, when they are known by name. */
   readonly notRun?: readonly TrialHeader[]
   /** What the reader can do now, as imperative sentences. Default: derived from the summary. */

@@ -39,10 +39,20 @@ export interface DetailLimits {
   readonly message?: string
 }
 
-/** What went as it should, and how long it took, explains no failure. */
+/** What went as it should, what is none, how long it took and what was just said explain no failure. */
 function tells(key: string, value: unknown, message: string): boolean {
-  if (value === false || key === 'duration_ms' || (key === 'exit_code' && value === 0)) return false
+  if (value === false || value === 0 || key === 'duration_ms') return false
+  // Exact is the rule; only a guess is worth a word.
+  if (key === 'source' && value === 'events') return false
+  if (typeof value === 'number')
+    return !(message.includes(labelOf(key)) && numbersIn(message).includes(String(value)))
+  if (Array.isArray(value))
+    return !value.every((item) => typeof item === 'string' && item !== '' && message.includes(item.trim()))
   return !(typeof value === 'string' && value !== '' && message.includes(value.trim()))
+}
+
+function numbersIn(message: string): string[] {
+  return message.match(/(?<![\w.])\d+(\.\d+)?(?![\w.]*\w)/g) ?? []
 }
 
 function is(kind: DetailPart['kind']): (part: DetailPart) => boolean {

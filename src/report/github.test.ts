@@ -14,6 +14,7 @@ test('annotations go to the log and the summary to its own place', async () => {
   `)
   expect(summarySink.text()).toMatch(/^# ❌ FAIL: notes suite\n/)
   expect(summarySink.text()).not.toContain('::error')
+  expect(summarySink.text()).toContain('| create-note | claude-code, opus | 8 | 25% | 75% | 1 |')
 })
 
 test('commas, colons, percents and line breaks cannot leave their place', async () => {

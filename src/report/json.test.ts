@@ -17,6 +17,7 @@ test('one document holds the run, its summary and every trial as it is', async (
     title: 'notes suite',
     started_at: '2026-01-02T03:04:05.000Z',
     ended_at: '2026-01-02T03:06:10.000Z',
+    interrupted: false,
     summary: run.summary,
     trials: sampleRecords,
   })

@@ -17,6 +17,7 @@ async function writeJson(run: FinishedRun, sink: Sink): Promise<void> {
     title: run.title,
     started_at: run.startedAt,
     ended_at: run.endedAt,
+    interrupted: run.interrupted === true,
     summary: run.summary,
   }
   sink.write(`${JSON.stringify(head).slice(0, -1)},"trials":[`)

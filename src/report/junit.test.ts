@@ -63,7 +63,6 @@ test('a failed trial is a failure, infra and invalid are errors, not run is skip
     [
       '1 of 2 gates failed',
       'gate command_succeeds: notes check ended with exit code 2',
-      '    exit code: 2',
       '    unexpected paths:',
       '    | tmp/a.txt',
       '    | tmp/b.txt',
@@ -90,6 +89,12 @@ test('a failed trial is a failure, infra and invalid are errors, not run is skip
       { name: 'score', value: '0.91' },
     ]),
   )
+})
+
+test('what an interruption left undone is skipped for that reason', async () => {
+  const text = await junit(sampleRun([sampleRecord()], { notRun: [late], interrupted: true }))
+  const { testsuite } = parser.parse(text).testsuites
+  expect(testsuite[1].testcase[0].skipped).toEqual({ message: 'not run: the run was interrupted' })
 })
 
 test('cases that the plan interleaves still have one suite each, also when they need several readings', async () => {

@@ -4,6 +4,7 @@ import { escapeXml, xmlAttributes } from './escape-xml.ts'
 import { failureLines } from './failure-lines.ts'
 import { plainLine } from './plain-text.ts'
 import { type CaseTally, recordsByCase, tallied } from './records-by-case.ts'
+import { notRunReason } from './run-words.ts'
 import { agentName } from './trial-words.ts'
 
 /** JUnit XML: a test suite per case, a test case per trial. */
@@ -35,7 +36,7 @@ async function writeJunit(run: FinishedRun, sink: Sink): Promise<void> {
     await sink.drain?.()
   }
   if (open !== null) sink.write('  </testsuite>\n')
-  if (skipped > 0) sink.write(skippedSuite(run.notRun ?? anonymous(skipped)))
+  if (skipped > 0) sink.write(skippedSuite(run.notRun ?? anonymous(skipped), notRunReason(run)))
   sink.write('</testsuites>\n')
 }
 
@@ -87,11 +88,11 @@ function properties(record: TrialRecord): string {
   return `      <properties>\n${lines.join('')}      </properties>\n`
 }
 
-function skippedSuite(trials: readonly TrialHeader[]): string {
+function skippedSuite(trials: readonly TrialHeader[], reason: string): string {
   const rows = trials.map(
     (trial) =>
       `    <testcase${xmlAttributes({ name: `${agentName(trial)} #${trial.attempt}`, classname: trial.case, time: '0.000' })}>\n` +
-      '      <skipped message="not run: budget, time limit or interruption"/>\n    </testcase>\n',
+      `      <skipped${xmlAttributes({ message: reason })}/>\n    </testcase>\n`,
   )
   const counts = { tests: String(trials.length), failures: '0', errors: '0', skipped: String(trials.length) }
   return `${suiteStart('not run', counts, 0)}${rows.join('')}  </testsuite>\n`

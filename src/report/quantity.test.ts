@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest'
-import { formatCost, formatInterval, formatPercent, formatRate } from './quantity.ts'
+import { formatCost, formatInterval, formatMean, formatPercent, formatRate } from './quantity.ts'
 
-test('unknown cost is unmetered and small cost keeps its digits', () => {
-  expect([null, 0, 0.00000002, 0.00004, 0.0042, 0.0421, 12.3456].map(formatCost)).toEqual([
+test('cost has four decimals below a dollar and two from there; unknown is unmetered and little is not nothing', () => {
+  expect([null, 0, 0.00000002, 0.0001, 0.01729, 0.06, 0.99994, 0.99996, 1, 12.3456].map(formatCost)).toEqual([
     'unmetered',
-    '$0.00',
-    '<$0.000001',
-    '$0.000040',
-    '$0.0042',
-    '$0.04',
+    '$0.0000',
+    '<$0.0001',
+    '$0.0001',
+    '$0.0173',
+    '$0.0600',
+    '$0.9999',
+    '$1.00',
+    '$1.00',
     '$12.35',
   ])
+})
+
+test('a mean has one decimal where it needs one, and is never rounded to nothing', () => {
+  expect([0, 0.01, 0.25, 3, 4.96, 7.5].map(formatMean)).toEqual(['0', '<0.1', '0.3', '3', '5', '7.5'])
 })
 
 test('an imperfect rate never reads as 100% nor a real one as 0%', () => {

@@ -1,10 +1,11 @@
 import type { Rate } from '../core/summary.ts'
 
-/** Unknown cost is `unmetered`, never zero; small cost keeps two digits that mean something. */
+/** Unknown cost is `unmetered`, never zero. Four decimals below a dollar, two from there; a real cost never reads as none. */
 export function formatCost(usd: number | null): string {
   if (usd === null) return 'unmetered'
-  if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`
-  return usd < 0.000001 ? '<$0.000001' : `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}`
+  if (usd > 0 && usd < 0.0001) return '<$0.0001'
+  const exact = usd.toFixed(4)
+  return `$${Number(exact) < 1 ? exact : usd.toFixed(2)}`
 }
 
 /** Whole percents that never round an imperfect rate to 100 % nor a real one to 0 %. */
@@ -27,6 +28,12 @@ export function formatInterval({ low, high }: Pick<Rate, 'low' | 'high'>): strin
 
 export function formatScore(score: number): string {
   return score.toFixed(2)
+}
+
+/** A mean of counts: whole where it is, else with one decimal. */
+export function formatMean(mean: number): string {
+  if (mean > 0 && mean < 0.05) return '<0.1'
+  return mean.toFixed(1).replace(/\.0$/, '')
 }
 
 export function formatCount(count: number): string {

@@ -1,17 +1,28 @@
 import { formatDuration } from '../core/duration.ts'
-import type { RunSummary } from '../core/summary.ts'
+import type { RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
 import { counted, formatCost, formatCount, formatPercent, formatRate } from './quantity.ts'
 
-/** The run in one sentence, without its verdict. */
-export function runSentence(summary: RunSummary): string {
+/** How the run ended, in one word: its verdict, unless it was stopped before it could have one. */
+export function runEnding({ summary, interrupted }: FinishedRun): RunVerdict | 'interrupted' {
+  return interrupted === true ? 'interrupted' : summary.verdict
+}
+
+/** The run in one sentence, without its ending. */
+export function runSentence({ summary, interrupted }: FinishedRun): string {
   const { pass, fail, infra, invalid } = summary.counts
+  if (interrupted === true) return interruptedSentence(summary)
+  const share = `${formatCount(fail)} of ${counted(pass + fail, 'counted trial')} failed`
+  const { threshold } = summary
   switch (summary.verdict) {
     case 'pass':
-      return `${counted(pass, 'counted trial')} passed, none failed.`
+      if (fail === 0) return `${counted(pass, 'counted trial')} passed, none failed.`
+      return threshold === undefined
+        ? `${share}.`
+        : `${share}, within the threshold of ${formatPercent(threshold)}.`
     case 'fail':
       return fail > 0
-        ? `${formatCount(fail)} of ${counted(pass + fail, 'counted trial')} failed.`
+        ? `${share}${threshold === undefined ? '' : `, more than the threshold of ${formatPercent(threshold)} allows`}.`
         : `No trial failed, but there ${summary.regressions.length === 1 ? 'is' : 'are'} ${counted(summary.regressions.length, 'regression')}.`
     case 'infra':
       return `${counted(infra, 'trial')} did not really happen: too many to say anything about the agent.`
@@ -22,6 +33,13 @@ export function runSentence(summary: RunSummary): string {
     case 'inconclusive':
       return `${counted(pass + fail, 'counted trial')} are too few to decide.`
   }
+}
+
+/** Why planned trials have no result. */
+export function notRunReason({ interrupted }: FinishedRun): string {
+  return interrupted === true
+    ? 'not run: the run was interrupted'
+    : 'not run: budget, time limit or interruption'
 }
 
 /** Totals as label and value, in reading order. One denominator: counted trials. What is not counted stands apart. */
@@ -66,6 +84,13 @@ export function totals(summary: RunSummary): readonly (readonly [label: string, 
   ]
 }
 
+function interruptedSentence({ trials, notRun, counts }: RunSummary): string {
+  const done = `${formatCount(trials)} of ${counted(trials + notRun, 'planned trial')} finished`
+  return trials === 0
+    ? `${done}.`
+    : `${done}: ${formatCount(counts.pass)} passed, ${formatCount(counts.fail)} failed.`
+}
+
 /** What to do now. A face that knows better says so through `nextSteps`. */
 export function nextSteps(run: FinishedRun): readonly string[] {
   if (run.nextSteps !== undefined) return run.nextSteps
@@ -76,7 +101,9 @@ export function nextSteps(run: FinishedRun): readonly string[] {
     ...(counts.infra > 0
       ? [`Go on with --resume ${run.runId} once what broke the infra trials is mended`]
       : []),
-    ...(notRun > 0 && counts.infra === 0 ? [`Go on with --resume ${run.runId} to run what is left`] : []),
+    ...((notRun > 0 || run.interrupted === true) && counts.infra === 0
+      ? [`Go on with --resume ${run.runId} to run what is left`]
+      : []),
     ...(verdict === 'inconclusive' ? ['Add cases or repetitions; more cases help more'] : []),
   ]
 }

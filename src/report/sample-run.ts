@@ -25,10 +25,11 @@ export function sampleRun(
   more: Partial<FinishedRun> & {
     readonly regressions?: readonly Regression[]
     readonly maxInfraRate?: number
+    readonly threshold?: number
   } = {},
 ): FinishedRun {
-  const { regressions = [], maxInfraRate = 1, ...overrides } = more
-  const fold = createSummary({ maxInfraRate })
+  const { regressions = [], maxInfraRate = 1, threshold = 1, ...overrides } = more
+  const fold = createSummary({ maxInfraRate, threshold })
   for (const record of records) fold.add(record)
   const notRun = overrides.notRun?.length ?? 0
   return {

@@ -32,7 +32,6 @@ test('the plan, a test point per trial, diagnostics for what did not pass and SK
       cost_usd: 0.0421
       explanation:
         - "gate command_succeeds: notes check ended with exit code 2"
-        - "    exit code: 2"
         - "    unexpected paths:"
         - "    | tmp/a.txt"
         - "    | tmp/b.txt"

@@ -2,6 +2,7 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
 import { failureLines } from './failure-lines.ts'
 import { plainLine } from './plain-text.ts'
+import { notRunReason } from './run-words.ts'
 import { trialName } from './trial-words.ts'
 
 /** TAP version 14: a test point per trial, YAML diagnostics for what did not pass, SKIP for what did not run. */
@@ -28,9 +29,7 @@ async function writeTap(run: FinishedRun, sink: Sink): Promise<void> {
   for (let index = 0; index < skipped; index++) {
     const trial = run.notRun?.[index]
     const name = trial === undefined ? 'planned trial' : trialName(trial)
-    sink.write(
-      `ok ${number + index + 1} - ${escapeTap(name)} # SKIP not run: budget, time limit or interruption\n`,
-    )
+    sink.write(`ok ${number + index + 1} - ${escapeTap(name)} # SKIP ${notRunReason(run)}\n`)
   }
 }
 

@@ -12,7 +12,7 @@ export function writeArtefacts(record: TrialRecord, work: TrialWork, place: Tria
   writeJsonAtomic(place.metrics, metricsDocument(record))
   writeJsonAtomic(place.runFacts, runDocument(record, work))
   writeEvaluation(record, place)
-  removeTree(place.tmp)
+  if (!removeIfEmpty(place.tmp)) removeTree(place.tmp)
   removeIfEmpty(place.home)
 }
 

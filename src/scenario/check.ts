@@ -3,7 +3,7 @@ import { agentSchema, createAgent } from '../agents/index.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { GateResult, TrialRecord } from '../core/trial.ts'
 import { systemClock } from '../io/clock.ts'
-import { ensureDir } from '../io/files.ts'
+import { makeDirectories } from '../io/directory.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import type { Case } from './case.ts'
 import { createRedaction } from './redaction.ts'
@@ -82,7 +82,7 @@ async function tryCommand(
     readonly dir: string
   },
 ): Promise<TrialRecord> {
-  ensureDir(dir)
+  makeDirectories(dir)
   const driver = createAgent(
     name,
     agentSchema.parse({ driver: 'command', command: ['sh', '-c', command], prompt: 'stdin' }),

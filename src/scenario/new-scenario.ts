@@ -1,7 +1,8 @@
 import { join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { GantryError } from '../core/error.ts'
-import { ensureDir, writeFileAtomic } from '../io/files.ts'
+import { makeDirectories } from '../io/directory.ts'
+import { writeFileAtomic } from '../io/files.ts'
 import { pathKind } from '../io/path-kind.ts'
 import { slug } from './plan.ts'
 
@@ -27,7 +28,7 @@ export function newScenario(name: string, { directory, target, cwd }: NewScenari
     [join(base, folder, 'AGENTS.md'), guidance(target)],
     [join(base, folder, 'solve.sh'), oracle],
   ]
-  ensureDir(join(base, folder))
+  makeDirectories(join(base, folder))
   for (const [path, text] of files) writeFileAtomic(path, text)
   return files.map(([path]) => relative(cwd, path))
 }

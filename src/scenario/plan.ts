@@ -17,6 +17,9 @@ export interface Shard {
   readonly count: number
 }
 
+/** A plan is held in memory and frozen as one file. */
+const maxTrials = 1_000_000
+
 /**
  * Every trial of a run, in the order it is started: first all cases once, then all of them again, so that a run that is
  * cut short has seen as many cases as it could.
@@ -25,6 +28,12 @@ export function planTrials(
   cases: readonly { readonly case: Case; readonly combinations: readonly Combination[] }[],
   { repeat, shard }: { readonly repeat: number; readonly shard?: Shard },
 ): PlannedTrial[] {
+  const count = repeat * cases.reduce((sum, { combinations }) => sum + combinations.length, 0)
+  if (count > maxTrials) {
+    throw new GantryError('USAGE', `${count} trials are too many for one run`, {
+      hint: `The limit is ${maxTrials}: lower --repeat, or name fewer scenarios, agents or models.`,
+    })
+  }
   const all = Array.from({ length: repeat }, (_, index) => index + 1).flatMap((attempt) =>
     cases.flatMap((entry) =>
       entry.combinations.map(({ agent, model }) => ({ case: entry.case.name, agent, model, attempt })),

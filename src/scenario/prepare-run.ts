@@ -3,6 +3,7 @@ import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
 import { GantryError } from '../core/error.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { sha256 } from '../io/sha256.ts'
+import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
 import { type Budget, createBudget } from '../models/budget.ts'
@@ -17,7 +18,7 @@ import { createRedaction, type Redaction } from './redaction.ts'
 import type { RunRequest } from './request.ts'
 import { selectScenarios } from './select.ts'
 import { type TargetIdentity, targetIdentity } from './target-identity.ts'
-import { expandValues, trialKey } from './trial-key.ts'
+import { expandValues, groupKey, trialKey } from './trial-key.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export interface PreparedRun {
@@ -42,20 +43,21 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   // Every trial reads it, and reading `process.env` asks the system anew each time.
   const env = { ...hostEnv }
+  prepareSpawning()
   const project = loadProject(request.cwd, request.configFile)
   const cases = await loadCases(request, project, env)
   const combinations = cases.map((entry) => ({
     case: entry,
     combinations: matrixOf(entry.scenario, request, project.config),
   }))
-  const budget = createBudget(request.maxCostUsd ?? null)
-  const judge = await resolveJudge(cases, request, project, budget, env)
   using scratch = temporaryDirectory('gantry-probe-')
   const probeEnv = hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path, inherit: [], extra: {} })
   const agents = new Map<string, ResolvedAgent>()
   for (const name of agentNames(combinations)) {
     agents.set(name, await resolveAgent(name, { project, cwd: request.cwd, env, probeEnv, signal }))
   }
+  const budget = createBudget(request.maxCostUsd ?? null)
+  const judge = await resolveJudge(cases, request, project, budget, env)
   const targets = new Map<string, TargetIdentity>()
   for (const entry of cases)
     targets.set(entry.name, await targetIdentity(entry, probeEnv, scratch.path, signal))
@@ -183,23 +185,18 @@ function trialKeys(facts: {
   const { trials, agents, targets, templates, request, env } = facts
   const cases = new Map(facts.cases.map((entry) => [entry.name, entry]))
   const keys = new Map<string, string>()
+  const groups = new Map<string, string>()
   for (const planned of trials) {
     const entry = cases.get(planned.case)
     const agent = agents.get(planned.agent)
     const target = targets.get(planned.case)
     if (entry === undefined || agent === undefined || target === undefined) continue
-    keys.set(
-      planned.id,
-      trialKey({
-        planned,
-        case: entry,
-        agent,
-        target,
-        template: templates.get(entry.templateDir) ?? '',
-        request,
-        env,
-      }),
-    )
+    const name = JSON.stringify([planned.case, planned.agent, planned.model])
+    const template = templates.get(entry.templateDir) ?? ''
+    const group =
+      groups.get(name) ?? groupKey({ planned, case: entry, agent, target, template, request, env })
+    groups.set(name, group)
+    keys.set(planned.id, trialKey(group, planned))
   }
   return keys
 }

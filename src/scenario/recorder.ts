@@ -1,6 +1,7 @@
 import type { ToolUse } from '../analysis/contract.ts'
 import { foldToolUses } from '../analysis/tool-uses.ts'
-import type { GantryEvent, Untimed } from '../core/event.ts'
+import type { GantryEvent, OutputEvent, Untimed } from '../core/event.ts'
+import type { ChunkRedactor } from '../core/redact/chunk-redactor.ts'
 import { openAppendLog } from '../io/append-log.ts'
 import type { Clock } from '../io/clock.ts'
 import { openJsonl, readJsonl } from '../io/jsonl.ts'
@@ -31,10 +32,23 @@ export async function openRecorder(
   const log = openJsonl(place.events)
   const transcript = openAppendLog(place.transcript)
   const chunks = redaction.chunks()
+  const outputs = new Map<OutputEvent['stream'], ChunkRedactor>()
   let hasTranscript = resumed
+  const stamp = (event: Untimed): GantryEvent => ({ ts: clock.now().getTime() / 1000, ...event })
+  const print = (stream: OutputEvent['stream'], text: string): void => {
+    if (text !== '') log.append(stamp({ event: 'output', text, ...(stream !== undefined && { stream }) }))
+  }
+  /** Output comes in pieces of any size: a secret must not be told in two events either. */
+  const output = ({ stream, text }: Untimed<OutputEvent>): void => {
+    const pieces = outputs.get(stream) ?? redaction.chunks()
+    outputs.set(stream, pieces)
+    print(stream, pieces.push(text))
+  }
   return {
     emit: (event) => {
-      const stamped = { ts: clock.now().getTime() / 1000, ...event }
+      if (event.event === 'output') return output(event)
+      if (event.event === 'complete') for (const [stream, pieces] of outputs) print(stream, pieces.end())
+      const stamped = stamp(event)
       // Two commands that differ in a secret only are still two commands.
       uses.add(stamped)
       log.append(redaction.value(stamped) as GantryEvent)

@@ -29,6 +29,8 @@ export const runRequestSchema = z.object({
   cache: z.boolean().default(true),
   maxCostUsd: z.number().positive().optional(),
   maxTimeMs: z.number().positive().optional(),
+  /** Pass rate every case must reach. */
+  threshold: z.number().min(0).max(1).default(1),
   maxInfraRate: z.number().min(0).max(1).default(0.05),
   infraRetries: z.int().min(0).default(2),
   /** How long one trial may wait for a rate limit to pass. */

@@ -1,17 +1,15 @@
-import { join } from 'node:path'
 import { diagnose } from '../analysis/diagnosis.ts'
 import type { CaseFacts } from '../core/case-facts.ts'
 import { createFacts } from '../core/case-facts.ts'
 import { GantryError } from '../core/error.ts'
-import type { GantryEvent } from '../core/event.ts'
 import { findRegressions } from '../core/regression.ts'
 import { createSummary, type SummaryFold } from '../core/summarize.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { gitInfo } from '../io/git.ts'
-import { readJsonl } from '../io/jsonl.ts'
 import type { FinishedRun, Reporter, RunHeader } from '../report/contract.ts'
+import { eventsForPeople } from '../report/events-for-people.ts'
 import { applyRetention } from '../store/apply-retention.ts'
 import type { LiveRun, ManifestChange, Store, StoredRun } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
@@ -21,6 +19,7 @@ import { resumeRun } from '../store/resume-run.ts'
 import { createLater } from './later.ts'
 import type { PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
+import { asideCostUsd, putAside } from './put-aside.ts'
 import { createTraces } from './traces.ts'
 import { createTrialRunner } from './trial-runner.ts'
 import { workThrough } from './work-through.ts'
@@ -68,7 +67,8 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
     startedAt: run.manifest().timestamp_start,
   }
   reporter.runStarted?.(header)
-  const summary = createSummary({ maxInfraRate: request.maxInfraRate, seed: request.seed })
+  const { maxInfraRate, threshold, seed } = request
+  const summary = createSummary({ maxInfraRate, threshold, seed })
   const facts = createFacts()
   const traces = createTraces()
   const take = (record: TrialRecord): void => {
@@ -77,18 +77,15 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
     traces.add(record)
     reporter.trialEnded?.(record)
   }
-  if (run.finished.size > 0)
-    for await (const record of run.trials()) {
-      take(record)
-      chargeEarlier(prepared, record)
-    }
-  const open = trials.filter((trial) => !run.finished.has(trial.id))
+  const finished = powers.resume === undefined ? new Set<string>() : await takeUp(prepared, powers, run, take)
+  const open = trials.filter((trial) => !finished.has(trial.id))
   const later = createLater()
   const runner = createTrialRunner(prepared, {
     run,
     store: powers.store,
     signal,
     resumed: powers.resume !== undefined,
+    putAside: (record, why) => putAside(run, record, why, powers.store.clock.now()),
     note: (note) => reporter.note?.(note),
   })
   const notRun = await workThrough(open, {
@@ -121,10 +118,33 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
   })
 }
 
-/** What the run has cost before it was taken up again counts against its budget too. */
-function chargeEarlier({ budget }: PreparedRun, { costUsd, cachedFrom }: TrialRecord): void {
-  const grant = budget.reserve(0)
-  if (grant.kind === 'granted') grant.settle(cachedFrom === null ? costUsd : 0)
+/**
+ * What an earlier process finished of the run. A trial that was `infra` is made again: whatever broke may be mended by now.
+ * All the money that was spent counts against the budget.
+ */
+async function takeUp(
+  { budget }: PreparedRun,
+  { store }: RunPowers,
+  run: LiveRun,
+  take: (record: TrialRecord) => void,
+): Promise<Set<string>> {
+  const charge = (costUsd: number | null): void => {
+    const grant = budget.reserve(0)
+    if (grant.kind === 'granted') grant.settle(costUsd)
+  }
+  charge(await asideCostUsd(run))
+  const finished = new Set<string>()
+  for await (const record of run.trials()) {
+    charge(record.cachedFrom === null ? record.costUsd : 0)
+    if (record.verdict === 'infra') {
+      putAside(run, record, 'infra', store.clock.now())
+      run.discardTrial(record.id)
+      continue
+    }
+    take(record)
+    finished.add(record.id)
+  }
+  return finished
 }
 
 async function finish(end: {
@@ -143,6 +163,7 @@ async function finish(end: {
   const summary = end.summary.finish({
     durationMs: Math.round(performance.now() - end.started),
     notRun: notRun.length,
+    asideCostUsd: await asideCostUsd(run),
     regressions: powers.baseline === undefined ? [] : findRegressions(powers.baseline.facts, end.facts),
   })
   await run.end({
@@ -156,23 +177,15 @@ async function finish(end: {
     summary,
     version,
     records: () => run.trials(),
-    events: (trial) => eventsForPeople(trial, end.redaction),
+    events: (trial) => eventsForPeople(trial, end.redaction.forPeople),
     diagnose: (trial) => diagnose(trial.metrics),
     notRun,
+    interrupted,
     ...(notRun.length > 0 && { nextSteps: [`Go on with: gantry test --resume ${run.id}`] }),
   }
   await powers.reporter.runEnded?.(finished)
   if (!interrupted) applyRetention(powers.store, { protect: [run.id] })
   return { runId: run.id, runDir: run.dir, summary, interrupted }
-}
-
-async function* eventsForPeople(
-  { dir }: TrialRecord,
-  redaction: PreparedRun['redaction'],
-): AsyncGenerator<GantryEvent> {
-  // Redaction changes texts and nothing of the shape.
-  for await (const event of readJsonl<GantryEvent>(join(dir, 'events.jsonl')))
-    yield redaction.forPeople(event) as GantryEvent
 }
 
 async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Promise<LiveRun> {

@@ -28,8 +28,8 @@ export function trialEnvironment(
     host,
     home: agent.home === 'host' && host.HOME !== undefined ? host.HOME : place.home,
     tmp: place.tmp,
-    inherit: [],
-    extra: {},
+    // A repository around the store is none of the trial's business.
+    extra: { GIT_CEILING_DIRECTORIES: place.dir },
   })
   const facts = {
     fixtureDir: place.fixture,

@@ -8,7 +8,7 @@ import type { RunRequest } from './request.ts'
 import type { TargetIdentity } from './target-identity.ts'
 
 export interface KeyFacts {
-  readonly planned: PlannedTrial
+  readonly planned: Pick<PlannedTrial, 'case' | 'agent' | 'model'>
   readonly case: Case
   readonly agent: ResolvedAgent
   readonly target: TargetIdentity
@@ -18,8 +18,13 @@ export interface KeyFacts {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Everything that could change a trial's result. Each repetition has a key of its own: it is another sample. */
-export function trialKey({ planned, case: entry, agent, target, template, request, env }: KeyFacts): string {
+/** Each repetition has a key of its own: it is another sample. */
+export function trialKey(groupKey: string, { attempt }: PlannedTrial): string {
+  return cacheKey({ group: groupKey, attempt })
+}
+
+/** Everything that could change the results of one case by one agent with one model. */
+export function groupKey({ planned, case: entry, agent, target, template, request, env }: KeyFacts): string {
   return cacheKey({
     gantry: version,
     scenario: entry.source.text,
@@ -36,7 +41,6 @@ export function trialKey({ planned, case: entry, agent, target, template, reques
       home: agent.home,
     },
     model: planned.model,
-    attempt: planned.attempt,
     timeoutMs: request.timeoutMs ?? null,
     judge: request.judge && entry.rubric !== null ? (request.judgeModel ?? null) : null,
   })

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
-import { moveIfExists } from '../io/directory.ts'
-import { pathKind } from '../io/path-kind.ts'
 import { backoffMs } from '../models/retry.ts'
 import { cacheGet, cachePut } from '../store/cache.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
 import type { PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
+import type { PutAside } from './put-aside.ts'
 import { takeFromCache } from './take-from-cache.ts'
 import { type MadeTrial, runTrial } from './trial.ts'
 import type { TrialLimits, TrialWork } from './trial-work.ts'
@@ -17,6 +17,8 @@ export interface RunnerPowers {
   readonly signal: AbortSignal
   /** The run was begun by another process, which may have left trials half done. */
   readonly resumed: boolean
+  /** Keeps the files and the bill of a try that will be in no record. */
+  putAside(record: TrialRecord, why: PutAside['why']): void
   note(note: { readonly level: 'info' | 'warning'; readonly message: string }): void
 }
 
@@ -49,7 +51,7 @@ export function createTrialRunner(
       if (record.ending === 'over_budget' && cappedByRun(prepared, planned, share.usd)) {
         // Whoever goes on with the run makes the trial anew: what an agent without money left is not to be judged.
         made.store()
-        putAside(work.dir, 'over-budget')
+        powers.putAside(record, 'over-budget')
         return null
       }
       if (record.verdict !== 'infra') {
@@ -68,17 +70,10 @@ export function createTrialRunner(
         message: `${planned.case} (${planned.agent}): ${record.reason}; trying again${pauseMs > 0 ? ` in ${Math.ceil(pauseMs / 1000)} s` : ''}`,
       })
       made.store()
-      putAside(work.dir, 'infra')
+      powers.putAside(record, 'infra')
       if (pauseMs > 0) await sleep(pauseMs, undefined, { signal })
     }
   }
-}
-
-/** Keeps what a try left behind, under the first free number: an earlier process may have left some too. */
-function putAside(dir: string, what: string): void {
-  let number = 1
-  while (pathKind(`${dir}.${what}-${number}`) !== null) number += 1
-  moveIfExists(dir, `${dir}.${what}-${number}`)
 }
 
 function caseOf(prepared: PreparedRun, planned: PlannedTrial) {
@@ -139,11 +134,15 @@ function limitsOf(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number
 }
 
 /** What a trial may cost: the scenario's own limit, else an equal part of what is left for every hand at work. */
-function trialShare({ request, budget, ...prepared }: PreparedRun, planned: PlannedTrial): number | null {
+function trialShare(
+  { request, budget, trials, ...prepared }: PreparedRun,
+  planned: PlannedTrial,
+): number | null {
   const own = prepared.cases.get(planned.case)?.scenario.cost.max_usd ?? null
   const left = budget.remainingUsd()
   if (left === null || budget.capUsd === null) return own
-  const part = (budget.capUsd - budget.state().spentUsd) / request.concurrency
+  const hands = Math.min(request.concurrency, trials.length)
+  const part = (budget.capUsd - budget.state().spentUsd) / hands
   return Math.min(own ?? Number.POSITIVE_INFINITY, part, left)
 }
 

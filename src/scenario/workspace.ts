@@ -1,9 +1,10 @@
 import { join } from 'node:path'
+import { copyFileInto, sameContent } from '../io/copy-file-into.ts'
 import { copyTree } from '../io/copy-tree.ts'
-import { ensureDir, removeTree } from '../io/files.ts'
+import { makeDirectories } from '../io/directory.ts'
+import { removeTree } from '../io/files.ts'
 import { isRealDirectory } from '../io/list-directory.ts'
 import { isDirectory, isFile } from '../io/path-kind.ts'
-import { putBack } from '../io/put-back.ts'
 import type { Case } from './case.ts'
 import type { TrialPlace } from './trial-place.ts'
 
@@ -22,8 +23,8 @@ export async function prepareWorkspace(
   })
   const initial = join(templateDir, initialState)
   if (isDirectory(initial)) await copyTree(initial, place.fixture, { exclude: (path) => hidden.has(path) })
-  ensureDir(place.home)
-  ensureDir(place.tmp)
+  makeDirectories(place.home)
+  makeDirectories(place.tmp)
 }
 
 /**
@@ -34,7 +35,7 @@ export function restorePlaces({ fixture, home, tmp }: TrialPlace): boolean {
   const lost = [fixture, home, tmp].filter((path) => !isRealDirectory(path))
   for (const path of lost) {
     removeTree(path)
-    ensureDir(path)
+    makeDirectories(path)
   }
   return lost.includes(fixture)
 }
@@ -45,7 +46,10 @@ export function restorePlaces({ fixture, home, tmp }: TrialPlace): boolean {
  */
 export function restoreGraderFiles({ templateDir, graderFiles }: Case, place: TrialPlace): string[] {
   const initial = join(templateDir, initialState)
-  return graderFiles.filter((path) =>
-    putBack(isFile(join(initial, path)) ? initial : templateDir, place.fixture, path),
-  )
+  return graderFiles.filter((path) => {
+    const original = join(isFile(join(initial, path)) ? initial : templateDir, path)
+    if (sameContent(original, join(place.fixture, path))) return false
+    copyFileInto(original, place.fixture, path)
+    return true
+  })
 }

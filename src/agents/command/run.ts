@@ -45,6 +45,7 @@ async function play(
     cwd: request.workspace,
     env: request.env,
     timeoutMs: request.timeoutMs,
+    endsWithUs: true,
     signal: AbortSignal.any([request.signal, stop.signal]),
     // The reader has seen every byte; nothing is looked up in the capture.
     maxOutputBytes: 4_096,

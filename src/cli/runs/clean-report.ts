@@ -6,7 +6,7 @@ import { formatBytes } from './format-bytes.ts'
 /** What a cleaning did, for a person. */
 export function cleanReport(
   outcome: RetentionOutcome,
-  { dryRun, color }: { readonly dryRun: boolean; readonly color: boolean },
+  { dryRun, all, color }: { readonly dryRun: boolean; readonly all: boolean; readonly color: boolean },
 ): string[] {
   const { dim, red, green } = pc.createColors(color)
   const { removed, kept, failed, removedCacheEntries, freedBytes } = outcome
@@ -18,7 +18,8 @@ export function cleanReport(
   ].join(' and ')
   return [
     ...removed.map(
-      ({ id, reason, bytes }) => `${verb} ${id} ${dim(`${removalWords[reason]}, ${formatBytes(bytes)}`)}`,
+      ({ id, reason, bytes }) =>
+        `${verb} ${id} ${dim(`${removalWords[all ? 'all' : reason]}, ${formatBytes(bytes)}`)}`,
     ),
     ...kept
       .filter(({ reason }) => reason !== 'recent')
@@ -28,7 +29,7 @@ export function cleanReport(
   ]
 }
 
-const removalWords = { age: 'too old', count: 'one too many' } as const
+const removalWords = { age: 'too old', count: 'one too many', all: 'by --all' } as const
 
 const keepWords: Readonly<Record<KeepReason, string>> = {
   pinned: 'pinned',

@@ -59,13 +59,15 @@ function policyOf({ olderThan, keep, all }: CleanFlags): RetentionPolicy {
 function print(outcome: RetentionOutcome, flags: CleanFlags, context: CliContext): void {
   if (flags.json === true) {
     const { removed, kept, failed, removedCacheEntries, freedBytes } = outcome
-    const document = { dry_run: flags.dryRun === true, removed, kept, failed }
+    const reasoned = flags.all === true ? removed.map((run) => ({ ...run, reason: 'all' })) : removed
+    const document = { dry_run: flags.dryRun === true, removed: reasoned, kept, failed }
     context.stdout.write(
       `${JSON.stringify({ ...document, removed_cache_entries: removedCacheEntries, freed_bytes: freedBytes })}\n`,
     )
     return
   }
-  for (const line of cleanReport(outcome, { dryRun: flags.dryRun === true, color: context.stdout.color })) {
+  const view = { dryRun: flags.dryRun === true, all: flags.all === true, color: context.stdout.color }
+  for (const line of cleanReport(outcome, view)) {
     context.stdout.write(`${line}\n`)
   }
 }

@@ -5,16 +5,18 @@ import { cleanCommand } from './clean.ts'
 import { listCommand } from './list.ts'
 import { pinCommand } from './pin.ts'
 import { reindexCommand } from './reindex.ts'
+import { reportCommand } from './report.ts'
 import { showCommand } from './show.ts'
 import { unblessCommand } from './unbless.ts'
 import { unpinCommand } from './unpin.ts'
 
 /** `gantry runs`: everything about what is stored. */
 export function runsCommand(context: CliContext): Command {
-  const command = new Command('runs').description('List, show, keep and clean stored runs.')
+  const command = new Command('runs').description('List, show, report, keep and clean stored runs.')
   for (const create of [
     listCommand,
     showCommand,
+    reportCommand,
     cleanCommand,
     pinCommand,
     unpinCommand,

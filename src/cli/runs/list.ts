@@ -2,12 +2,12 @@ import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import { formatDuration } from '../../core/duration.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { formatCost } from '../../report/quantity.ts'
+import { type Column, textTable } from '../../report/text-table.ts'
 import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
+import { costOf } from './cost-of.ts'
 import { paintStatus } from './paint-status.ts'
-import { type Column, table } from './table.ts'
 
 interface ListFlags {
   readonly limit: number
@@ -36,8 +36,8 @@ export function listCommand(context: CliContext): Command {
         return
       }
       const width = context.stdout.isTTY ? context.stdout.columns : Infinity
-      const lines = table(columns(store.clock.now().getTime(), context.stdout.color), runs, width)
-      for (const line of lines) context.stdout.write(`${line}\n`)
+      const table = textTable(columns(store.clock.now().getTime(), context.stdout.color), runs, width)
+      for (const line of [table.heading, ...runs.map(table.line)]) context.stdout.write(`${line}\n`)
       if (total > runs.length)
         context.stdout.write(`${total - runs.length} older: --limit ${total} shows all.\n`)
     })
@@ -55,9 +55,9 @@ function columns(nowMs: number, color: boolean): Column<RunRow>[] {
       paint: dim,
     },
     { title: 'KIND', dropAt: 6, text: (run) => run.kind },
-    { title: 'TITLE', flexible: true, dropAt: 1, text: (run) => plainLine(run.title) },
+    { title: 'TITLE', shorten: 'end', dropAt: 1, text: (run) => plainLine(run.title) },
     { title: 'RESULT', text: result, paint: (text, run) => paintStatus(text, run.status, color) },
-    { title: 'COST', align: 'right', dropAt: 4, text: cost },
+    { title: 'COST', align: 'right', dropAt: 4, text: ({ totals }) => costOf(totals) },
     {
       title: 'TIME',
       align: 'right',
@@ -78,11 +78,6 @@ function result({ status, totals }: RunRow): string {
     totals.not_run > 0 ? `${totals.not_run} not run` : '',
   ].filter((part) => part !== '')
   return [`${status} ${pass}/${pass + fail}`, ...apart].join(', ')
-}
-
-function cost({ totals }: RunRow): string {
-  if (totals === null || totals.trials === totals.cached) return totals === null ? '-' : formatCost(0)
-  return formatCost(totals.cost_usd)
 }
 
 function ago(ageMs: number): string {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GantryError } from '../../core/error.ts'
+import type { TrialRecord } from '../../core/trial.ts'
 import { displayWidth } from '../../report/text-width.ts'
 import type { NewRun, RunStatus, Store } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
@@ -46,7 +47,26 @@ describe('gantry runs list', () => {
     const [heading, line] = out.split('\n')
     expect(heading).toMatch(/^RUN +WHEN +KIND +TITLE +RESULT +COST +TIME +FLAGS$/)
     expect(line).toContain(id)
-    expect(line).toMatch(/ago +scenario +Notes suite +fail 1\/2, 1 infra +\$0\.75 +\S+ +pinned$/)
+    expect(line).toMatch(/ago +scenario +Notes suite +fail 1\/2, 1 infra +\$0\.7500 +\S+ +pinned$/)
+  })
+
+  test('says unmetered where no trial told a price, and nothing spent only where all came from the cache', async () => {
+    const costs = async (...changes: readonly Partial<TrialRecord>[]): Promise<string> => {
+      const run = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+      for (const [index, change] of changes.entries()) run.finishTrial(sampleRecord(`t${index}`, change))
+      await run.end({ status: 'pass' })
+      const [, line = ''] = (await gantry(['list', '--limit', '1'])).out.split('\n')
+      const shown = (await gantry(['show', run.id])).out
+      rmSync(run.dir, { recursive: true })
+      const [, cost = ''] = /^cost +(.*)$/m.exec(shown) ?? []
+      return `${/unmetered|\$[\d.]+/.exec(line)?.[0]} / ${cost}`
+    }
+    const cached = { cachedFrom: 'run_20250101_000000_aaaaaa' }
+    expect(await costs({ costUsd: null }, { costUsd: null })).toBe('unmetered / unmetered')
+    expect(await costs({ costUsd: null }, cached)).toBe('unmetered / unmetered')
+    expect(await costs()).toBe('unmetered / unmetered')
+    expect(await costs(cached)).toBe('$0.0000 / $0.0000')
+    expect(await costs({ costUsd: 0.06 }, { costUsd: null })).toBe('$0.0600 / $0.0600, 1 unmetered')
   })
 
   test.each([30, 40, 60, 80, 100, 132])(
@@ -192,6 +212,7 @@ describe('gantry runs clean', () => {
     ]
     const { out } = await gantry(['clean', '--keep', '1', '--json'])
     expect(JSON.parse(out)).toMatchObject({ dry_run: false, failed: [], removed_cache_entries: 0 })
+    expect(JSON.parse(out).removed).toMatchObject([{ reason: 'count' }, { reason: 'count' }])
     expect(runsLeft()).toEqual(ids.slice(2))
   })
 
@@ -206,9 +227,13 @@ describe('gantry runs clean', () => {
     const { out } = await gantry(['clean', '--all'])
     expect(runsLeft()).toEqual([pinned, live.id].sort())
     expect(out).toContain(`kept ${live.id} running`)
+    expect(out).toMatch(new RegExp(`removed ${damaged} by --all, `))
+    expect(out).not.toContain('too many')
     expect(out).toContain('1 cache entry')
     expect(readdirSync(store.cacheDir)).toEqual([])
     live.release()
+    const rest = JSON.parse((await gantry(['clean', '--all', '--json'])).out)
+    expect(rest.removed).toMatchObject([{ id: live.id, reason: 'all' }])
     expect(await failure(['clean', '--all', '--keep', '3'])).toMatchObject({ code: 'USAGE' })
   })
 })

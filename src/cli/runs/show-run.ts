@@ -1,13 +1,14 @@
 import pc from 'picocolors'
 import { formatDuration } from '../../core/duration.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { formatCost, formatRate } from '../../report/quantity.ts'
+import { formatRate } from '../../report/quantity.ts'
 import type { Manifest, RunRow, Store, StoredRun } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
 import { readManifestState } from '../../store/read-manifest.ts'
 import { parseRunId } from '../../store/run-id.ts'
 import { readRunRow } from '../../store/run-row.ts'
 import type { CliContext } from '../context.ts'
+import { costOf } from './cost-of.ts'
 import { paintStatus } from './paint-status.ts'
 
 /** A whole run. Trials are written as they are read, so that a run of thousands needs no memory. */
@@ -51,13 +52,15 @@ function printHead(row: RunRow, manifest: Manifest | null, run: StoredRun, { std
   if (row.endedAt !== null) line('ended', row.endedAt)
   if (manifest !== null) for (const [label, value] of manifestLines(manifest)) line(label, value)
   if (row.totals !== null) {
-    const { counts, not_run, cached, cost_usd, duration_ms } = row.totals
+    const { counts, not_run, cached, unmetered_trials, duration_ms } = row.totals
     const { pass, fail, infra, invalid } = counts
     line(
       'trials',
       `${pass} pass, ${fail} fail, ${infra} infra, ${invalid} invalid, ${not_run} not run, ${cached} cached`,
     )
-    line('cost', formatCost(cost_usd))
+    const unmetered =
+      unmetered_trials > 0 && row.totals.cost_usd !== null ? `, ${unmetered_trials} unmetered` : ''
+    line('cost', `${costOf(row.totals)}${unmetered}`)
     line('time', formatDuration(duration_ms))
   }
   const summary = run.summary()

@@ -32,6 +32,13 @@ export function checkCommand(context: CliContext): Command {
     })
 }
 
+/** A gate on the agent's way fails for every script; the solution is none the worse for it. */
+function oracleWord({ sound, oracle }: GraderCheck): string {
+  if (oracle === null || !sound || oracle.verdict !== 'fail') return oracle?.verdict ?? 'none'
+  const failed = new Set(oracle.gates.filter((gate) => !gate.passed).map((gate) => gate.type))
+  return `pass, apart from ${[...failed].join(' and ')}`
+}
+
 function print(check: GraderCheck, { stdout }: CliContext): void {
   const { green, red, yellow, bold, dim } = pc.createColors(stdout.color)
   stdout.write(
@@ -39,7 +46,7 @@ function print(check: GraderCheck, { stdout }: CliContext): void {
   )
   stdout.write(
     dim(
-      `         no-op: ${check.noop.verdict}${check.oracle === null ? '' : ` · oracle: ${check.oracle.verdict}`}\n`,
+      `         no-op: ${check.noop.verdict}${check.oracle === null ? '' : ` · oracle: ${oracleWord(check)}`}\n`,
     ),
   )
   for (const problem of check.problems) stdout.write(`         ${red('!')} ${problem}\n`)

@@ -1,6 +1,12 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 
+const agentAdvice = `
+No agent is described yet. Write a gantry.yaml beside it, for example
+  agents:
+    mine: { driver: command, command: [my-agent, --print, "{prompt}"] }
+`
+
 export function newCommand(context: CliContext): Command {
   return new Command('new')
     .description('Make a scenario that runs: the YAML file, a template folder and an oracle to fill in.')
@@ -14,5 +20,8 @@ export function newCommand(context: CliContext): Command {
       context.stdout.write(
         `\nNext: describe the task in it, then prove its gates with\n  gantry scenario check ${files[0]}\n`,
       )
+      const { loadProject } = await import('../../config/load.ts')
+      const hasAgent = Object.keys(loadProject(context.cwd).config.agents).length > 0
+      if (!hasAgent) context.stdout.write(agentAdvice)
     })
 }

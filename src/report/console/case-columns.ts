@@ -1,43 +1,57 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { CaseSummary } from '../../core/summary.ts'
-import type { Verdict } from '../../core/verdict.ts'
+import { plainLine } from '../plain-text.ts'
 import { formatCost, formatInterval, formatPercent, formatScore } from '../quantity.ts'
-import { displayWidth } from '../text-width.ts'
+import type { Column } from '../text-table.ts'
+import { agentName } from '../trial-words.ts'
+import type { Palette } from './palette.ts'
 
-interface CaseColumn {
-  readonly title: string
-  readonly cells: readonly string[]
-  readonly width: number
-}
+export type CaseColumn = Column<CaseSummary>
 
-/** The figures of cases, a column each; columns in which no row has anything to say are left out. */
-export function caseColumns(rows: readonly CaseSummary[], k: number): CaseColumn[] {
-  const column = (title: string, cellOf: (row: CaseSummary) => string | null): CaseColumn[] => {
-    const cells = rows.map((row) => (row.passRate.n === 0 ? null : cellOf(row)))
-    if (cells.every((cell) => cell === null)) return []
-    const texts = cells.map((cell) => cell ?? '-')
-    return [{ title, cells: texts, width: Math.max(displayWidth(title), ...texts.map(displayWidth)) }]
+/** The word itself stands in the rows. */
+export const flakyTitle = ''
+
+/** Case and agent. The agent goes first when there is no room: it can stand above its cases instead. */
+export const nameColumns: readonly CaseColumn[] = [
+  { title: 'case', shorten: 'middle', text: (row) => plainLine(row.case) },
+  { title: 'agent', shorten: 'middle', maxWidth: 24, dropAt: 9, text: agentName },
+]
+
+/** The figures of cases; columns in which no row has anything to say are left out. */
+export function caseColumns(rows: readonly CaseSummary[], k: number, { warn }: Palette): CaseColumn[] {
+  const column = (
+    title: string,
+    dropAt: number | null,
+    cellOf: (row: CaseSummary) => string | null,
+  ): CaseColumn[] => {
+    const cell = (row: CaseSummary): string | null => (row.passRate.n === 0 ? null : cellOf(row))
+    if (rows.every((row) => cell(row) === null)) return []
+    return [{ title, align: 'right', ...(dropAt !== null && { dropAt }), text: (row) => cell(row) ?? '-' }]
   }
   return [
-    ...column('pass', ({ counts, passRate }) => `${counts.pass}/${passRate.n}`),
-    ...column('rate', ({ passRate }) => formatPercent(passRate.value ?? 0)),
-    ...column('interval', ({ passRate }) => formatInterval(passRate)),
-    ...(k > 1 ? column(`pass@${k}`, ({ passAtK }) => percentAt(passAtK, k)) : []),
-    ...(k > 1 ? column(`pass^${k}`, ({ passHatK }) => percentAt(passHatK, k)) : []),
-    ...column('score', ({ meanScore }) => (meanScore === null ? null : formatScore(meanScore))),
-    ...column('cost', ({ meanCostUsd }) => (meanCostUsd === null ? null : formatCost(meanCostUsd))),
-    ...column('time', ({ meanDurationMs }) => formatDuration(meanDurationMs)),
+    ...nameColumns,
+    ...column('pass', null, ({ counts, passRate }) => `${counts.pass}/${passRate.n}`),
+    ...column('rate', null, ({ passRate }) => formatPercent(passRate.value ?? 0)),
+    ...column('interval', 1, ({ passRate }) => formatInterval(passRate)),
+    ...(k > 1 ? column(`pass@${k}`, 7, ({ passAtK }) => percentAt(passAtK, k)) : []),
+    ...(k > 1 ? column(`pass^${k}`, 6, ({ passHatK }) => percentAt(passHatK, k)) : []),
+    ...column('score', 4, ({ meanScore }) => (meanScore === null ? null : formatScore(meanScore))),
+    ...column('cost', 3, ({ meanCostUsd }) => (meanCostUsd === null ? null : formatCost(meanCostUsd))),
+    ...column('time', 5, ({ meanDurationMs }) => formatDuration(meanDurationMs)),
+    ...(rows.some((row) => row.flaky)
+      ? [
+          {
+            title: flakyTitle,
+            dropAt: 2,
+            text: (row: CaseSummary) => (row.flaky ? 'flaky' : ''),
+            paint: warn,
+          },
+        ]
+      : []),
   ]
 }
 
-/** How a case stands: its worst end that says something. */
-export function caseVerdict({ counts }: CaseSummary): Verdict {
-  if (counts.fail > 0) return 'fail'
-  if (counts.invalid > 0) return 'invalid'
-  return counts.infra > 0 || counts.pass === 0 ? 'infra' : 'pass'
-}
-
-export function percentAt(values: readonly number[], k: number): string | null {
+function percentAt(values: readonly number[], k: number): string | null {
   const value = values[k - 1]
   return value === undefined ? null : formatPercent(value)
 }

@@ -1,9 +1,8 @@
-import type { RunVerdict } from '../../core/summary.ts'
 import type { Verdict } from '../../core/verdict.ts'
 import type { FinishedRun } from '../contract.ts'
 import { plainLine } from '../plain-text.ts'
 import { counted } from '../quantity.ts'
-import { nextSteps, runSentence, totals } from '../run-words.ts'
+import { nextSteps, runEnding, runSentence, totals } from '../run-words.ts'
 import { wrapText } from '../text-width.ts'
 import { agentName } from '../trial-words.ts'
 import type { Palette } from './palette.ts'
@@ -13,9 +12,10 @@ const maxRegressions = 20
 /** Totals, regressions, the verdict of the run, and what to do next. */
 export function conclusion(run: FinishedRun, columns: number, palette: Palette): string[] {
   const { summary } = run
-  const tone = toneOf[summary.verdict]
+  const ending = runEnding(run)
+  const tone = toneOf[ending]
   const [first = '', ...rest] = wrapText(
-    `${summary.verdict.toUpperCase()}  ${runSentence(summary)}`,
+    `${ending.toUpperCase()}  ${runSentence(run)}`,
     Math.max(10, columns - 3),
   )
   return [
@@ -71,11 +71,12 @@ function labelled(rows: readonly (readonly [string, string])[], columns: number,
   })
 }
 
-const toneOf: Readonly<Record<RunVerdict, Verdict>> = {
+const toneOf: Readonly<Record<ReturnType<typeof runEnding>, Verdict>> = {
   pass: 'pass',
   fail: 'fail',
   infra: 'infra',
   invalid: 'invalid',
   partial: 'infra',
   inconclusive: 'invalid',
+  interrupted: 'infra',
 }

@@ -32,14 +32,14 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
   expect(await shown(full)).toMatchInlineSnapshot(`
     "notes suite: 7 trials, 4 at a time (run_20260102_030405_abc123)
 
-    ✓ create-note (claude-code, opus)  12.3s  $0.04
-    ✓ create-note (claude-code, opus) #2  12.3s  $0.04  cached
-    ✗ create-note (claude-code, opus) #3  12.3s  $0.04
+    ✓ create-note (claude-code, opus)  12.3s  $0.0421
+    ✓ create-note (claude-code, opus) #2  12.3s  $0.0421  cached
+    ✗ create-note (claude-code, opus) #3  12.3s  $0.0421
         1 of 2 gates failed
     ✓ link-notes (codex)  12.3s  score 0.91
-    ! search (codex)  12.3s  $0.04  try 3
+    ! search (codex)  12.3s  $0.0421  try 3
         the model refused the key
-    ? broken-setup (claude-code, opus)  12.3s  $0.00
+    ? broken-setup (claude-code, opus)  12.3s  $0.0000
         set-up command 1 ended with exit code 127
 
     What did not pass
@@ -47,7 +47,6 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
     ✗ create-note (claude-code, opus) #3
       1 of 2 gates failed
       ✗ command_succeeds: notes check ended with exit code 2
-          exit code: 2
           unexpected paths:
           │ tmp/a.txt
           │ tmp/b.txt
@@ -77,18 +76,25 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
 
     Cases
 
-      claude-code, opus
-      case          pass  rate  interval  pass@3  pass^3   cost   time
-    ? broken-setup     -     -         -       -       -      -      -
-    ✗ create-note    2/3   67%    20-94%    100%      0%  $0.04  12.3s  flaky
-
-      codex
-      case        pass  rate  interval  score   time
-    ✓ link-notes   1/1  100%   20-100%   0.91  12.3s
-    ! search         -     -         -      -      -
+      case          pass  rate  interval  pass^3  score     cost   time
+      claude-code, opus:
+    ? broken-setup     -     -         -       -      -        -      -
+    ✗ create-note    2/3   67%    20-94%      0%      -  $0.0421  12.3s  flaky
+      codex:
+    ✓ link-notes     1/1  100%   20-100%       -   0.91        -  12.3s
+    ! search           -     -         -       -      -        -      -
       interval: the true rate lies in it with 95% confidence.
-      pass@3: at least one of 3 tries passes. pass^3: all 3 do.
+      pass^3: all of 3 tries pass.
       flaky: the same case both passed and failed.
+      no room for: pass@3
+
+    Use of the tool
+
+      case         agent              commands  errors  first try  help
+      create-note  claude-code, opus         8     25%        75%     1
+      link-notes   codex                     8     25%        75%     1
+      Means of counted trials. errors: commands that failed. first try: different
+      commands that worked at once. help: calls for help.
 
     Totals
 
@@ -97,7 +103,7 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
                  not run; in no rate
       Pass rate  83% (66-100%), mean of 2 cases with 95% interval
       Flaky      100% of repeated cases both passed and failed
-      Cost       $0.13, and 1 trial unmetered
+      Cost       $0.1263, and 1 trial unmetered
       Time       2m 5s, 1 trial from the cache
       Retries    2 tries repeated because the machinery broke
 
@@ -122,7 +128,125 @@ test('forty columns are enough, but for paths, which stay in one piece', async (
   const [, ending = ''] = text.split('What did not pass')
   const wide = ending.split('\n').filter((line) => displayWidth(line) > 40)
   expect(wide.every((line) => line.includes('/artifacts/'))).toBe(true)
-  expect(ending).toContain('✗ create-note\n    claude-code, opus\n    2/3 passed, 67% (20-94%), flaky,\n')
+  expect(ending).toContain(
+    '  case          pass  rate  interval\n  claude-code, opus:\n? broken-setup     -     -         -\n✗ create-note    2/3   67%    20-94%\n  codex:\n',
+  )
+  expect(ending).toContain('  no room for: pass@3, pass^3, score,\n  cost, time\n')
+})
+
+test.each([20, 28, 34, 40, 52, 64, 80, 100, 120])(
+  'at %d columns a table fits, keeps its titles whole and explains only what it shows',
+  async (columns) => {
+    const records = sampleRecords.flatMap((record) => [record, { ...record, agent: 'ci', model: 'default' }])
+    const text = await shown(sampleRun(records), { columns })
+    const tables = text.slice(text.indexOf('\nCases\n'), text.indexOf('\nTotals\n'))
+    for (const line of tables.split('\n')) expect(displayWidth(line)).toBeLessThan(Math.max(columns, 22))
+    const headings = tables.split('\n').filter((line) => /^ {2}case\b/.test(line))
+    expect(headings).toHaveLength(2)
+    const known =
+      'case|agent|pass|rate|interval|pass@2|pass@3|pass\\^3|score|cost|time|commands|errors|first try|help'
+    for (const heading of headings) expect(heading).toMatch(new RegExp(`^(\\s+(${known}))+$`))
+    const words = tables.replaceAll(/\s+/g, ' ')
+    expect(words.includes('interval: the')).toBe(headings[0]?.includes('interval'))
+    expect(words.includes('pass@3: at')).toBe(headings[0]?.includes('pass@3'))
+    expect(words.includes('first try: ')).toBe(headings[1]?.includes('first try'))
+  },
+)
+
+test('an agent with a short name keeps the title of its column', async () => {
+  const text = await shown(sampleRun([sampleRecord({ agent: 'a', model: 'default' })]))
+  expect(text).toContain('  case         agent  pass')
+})
+
+test('a run in which nothing was counted explains no interval', async () => {
+  const text = await shown(sampleRun([sampleRecord({ verdict: 'infra' })], { maxInfraRate: 0 }))
+  expect(text).toContain('! create-note  claude-code, opus\n')
+  expect(text).not.toContain('interval:')
+  expect(text).not.toContain('Use of the tool')
+})
+
+test('two wordings of guidance can be compared by how the tool was used', async () => {
+  const [{ metrics }] = [sampleRecord()]
+  const used = (
+    name: string,
+    change: Partial<typeof metrics>,
+    more: Partial<TrialRecord> = {},
+  ): TrialRecord => sampleRecord({ case: name, metrics: { ...metrics, ...change }, ...more })
+  const text = await shown(
+    sampleRun([
+      used('terse', { total_commands: 3, error_rate: 1 / 3, first_try_success_rate: 2 / 3 }),
+      used('terse', { total_commands: 4, error_rate: 0, help_invocations: 0 }, { attempt: 2 }),
+      used('with-example', {
+        total_commands: 1,
+        error_rate: 0,
+        first_try_success_rate: 1,
+        help_invocations: 0,
+      }),
+      used('unused', { total_commands: 0, error_rate: 0, first_try_success_rate: 0, help_invocations: 0 }),
+      used('broken', {}, { verdict: 'invalid' }),
+    ]),
+  )
+  const [, table = ''] = text.split('Use of the tool\n')
+  expect(table.slice(0, table.indexOf('\nTotals'))).toMatchInlineSnapshot(`
+    "
+      case          agent               commands  errors  first try  help
+      terse         claude-code, opus        3.5     17%        71%   0.5
+      unused        claude-code, opus  none seen       -          -     -
+      with-example  claude-code, opus          1      0%       100%     0
+      Means of counted trials. errors: commands that failed. first try: different
+      commands that worked at once. help: calls for help.
+    "
+  `)
+})
+
+test('after an interruption the closing words say so, how far it came, and how to go on', async () => {
+  const run = sampleRun([sampleRecord()], { notRun: [late], interrupted: true })
+  expect(run.summary.verdict).toBe('partial')
+  const text = await shown(run)
+  expect(text).toContain('! INTERRUPTED  1 of 2 planned trials finished: 1 passed, 0 failed.')
+  expect(text).not.toContain('PARTIAL')
+  expect(text).toContain(`Go on with --resume ${run.runId} to run what is left`)
+  expect(await shown(sampleRun([], { notRun: [late], interrupted: true }))).toContain(
+    '! INTERRUPTED  0 of 1 planned trial finished.',
+  )
+})
+
+test('failures within the threshold are told, and their cases stand as passed', async () => {
+  const records = Array.from({ length: 10 }, (_, index) =>
+    sampleRecord({ attempt: index + 1, ...(index < 2 ? { verdict: 'fail', reason: 'no file' } : {}) }),
+  )
+  const run = sampleRun(records, { threshold: 0.8 })
+  const text = await shown(run)
+  expect(text).toContain('✓ PASS  2 of 10 counted trials failed, within the threshold of 80%.')
+  expect(text).toMatch(/^✓ create-note .* 8\/10 /m)
+  const failed = await shown(sampleRun(records, { threshold: 0.9 }))
+  expect(failed).toContain('✗ FAIL  2 of 10 counted trials failed, more than the threshold of 90% allows.')
+  expect(failed).toMatch(/^✗ create-note .* 8\/10 /m)
+})
+
+test('a gate does not say twice what its message says, nor what did not happen', async () => {
+  const told = ['jot add milk (exit code 2)', 'jot new bread (exit code 2)']
+  const gate = (
+    failed: readonly string[],
+    source: string,
+    unknown: number,
+  ): TrialRecord['gates'][number] => ({
+    type: 'no_transcript_errors',
+    passed: false,
+    message: `2 of 4 invocations failed: ${told.join('; ')}`,
+    detail: { invocations: 4, failed, unknown_exit_codes: unknown, source },
+  })
+  const explained = async (result: TrialRecord['gates'][number]): Promise<string> => {
+    const text = await shown(sampleRun([sampleRecord({ verdict: 'fail', gates: [result] })]))
+    return text.slice(text.indexOf('✗ no_transcript'), text.indexOf('  use of the tool'))
+  }
+  expect(await explained(gate(told, 'events', 0))).toBe(
+    '✗ no_transcript_errors: 2 of 4 invocations failed: jot add milk (exit code\n    2); jot new bread (exit code 2)\n',
+  )
+  const more = await explained(gate([...told, 'jot del (exit code 1)'], 'transcript', 1))
+  expect(more).toContain('      unknown exit codes: 1\n      source: transcript\n      failed:\n')
+  expect(more).toContain('│ jot del (exit code 1)')
+  expect(more).not.toContain('invocations: 4')
 })
 
 test('a terminal that cannot show more gets ASCII only', async () => {
@@ -234,7 +358,7 @@ test('the live view shows progress, what runs now and every finished trial, and 
     'notes suite: 40 trials, 4 at a time',
     '(run_20260102_030405_abc123)',
     '',
-    '✗ create-note (claude-code, opus)              10.0s  $0.04',
+    '✗ create-note (claude-code, opus)            10.0s  $0.0421',
     '    no file',
     '',
     '█░░░░░░░░░░░░░░░░░░░░░░░  1 of 40  10.0s, about 1m 38s left',

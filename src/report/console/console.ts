@@ -12,6 +12,7 @@ import { frame } from './frame.ts'
 import { palette } from './palette.ts'
 import { type Progress, type ProgressTracker, trackProgress } from './progress.ts'
 import { trialLine } from './trial-line.ts'
+import { useTable } from './use-table.ts'
 
 /** Passes get a line each up to this many trials; in a larger run they would bury what did not pass. */
 const maxListedTrials = 100
@@ -61,7 +62,8 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
       const width = columns()
       const lines = [
         ...(await failures(run, width, colors)),
-        ...caseTable(run.summary.cases, width, colors),
+        ...caseTable(run.summary, width, colors),
+        ...useTable(run.summary.cases, width, colors),
         ...conclusion(run, width, colors),
       ]
       print(lines.join('\n'))

@@ -1,13 +1,13 @@
 import { formatDuration } from '../../core/duration.ts'
-import type { CaseSummary } from '../../core/summary.ts'
-import { shownK } from '../case-rows.ts'
+import type { CaseSummary, RunSummary } from '../../core/summary.ts'
+import { caseVerdict, shownK } from '../case-rows.ts'
 import { formatCost, formatInterval, formatPercent, formatScore } from '../quantity.ts'
 import { agentName } from '../trial-words.ts'
 import { escapeHtml } from './escape-html.ts'
 import { intervalBar } from './interval-bar.ts'
 
 /** Case by agent by model. The name of a case is a button: the list below then shows its trials only. */
-export function caseTable(cases: readonly CaseSummary[]): string {
+export function caseTable({ cases, threshold }: RunSummary): string {
   if (cases.length === 0) return ''
   const k = shownK(cases)
   const scored = cases.some((row) => row.meanScore !== null)
@@ -19,7 +19,7 @@ export function caseTable(cases: readonly CaseSummary[]): string {
     scored ? '<th scope="col" class="number">Score</th>' : '',
     '<th scope="col" class="number">Cost</th><th scope="col" class="number">Time</th>',
   ].join('')
-  const rows = cases.map((row) => `<tr class="${rowClass(row)}">${cells(row, k, scored)}</tr>`)
+  const rows = cases.map((row) => `<tr class="${caseVerdict(row, threshold)}">${cells(row, k, scored)}</tr>`)
   return `<section class="cases"><h2>Cases</h2><div class="scroll" tabindex="0" role="region" aria-label="Cases"><table><thead><tr>${head}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div></section>`
 }
 
@@ -48,10 +48,4 @@ function cost(usd: number | null): string {
 function percentAt(values: readonly number[], k: number): string {
   const value = values[k - 1]
   return value === undefined ? '–' : formatPercent(value)
-}
-
-function rowClass({ counts, passRate }: CaseSummary): string {
-  if (counts.fail > 0) return 'fail'
-  if (counts.invalid > 0) return 'invalid'
-  return passRate.n === 0 ? 'infra' : 'pass'
 }

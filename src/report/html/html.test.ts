@@ -68,6 +68,32 @@ test('verdict, totals, intervals, regressions, filters and every trial are on it
   expect(html).toContain('3 of 4 links')
 })
 
+test('how the tool was used has a table of its own, and none when nobody was seen using it', async () => {
+  const html = await page(sampleRun(sampleRecords))
+  const [, table = ''] = html.split('<h2>Use of the tool</h2>')
+  expect(table.slice(0, table.indexOf('</section>'))).toContain(
+    '<tr><th scope="row">create-note</th><td class="agent">claude-code, opus</td><td class="number" data-label="commands">8</td><td class="number" data-label="errors">25%</td><td class="number" data-label="first try">75%</td><td class="number" data-label="help">1</td></tr>',
+  )
+  const { metrics } = sampleRecord()
+  const unseen = sampleRecord({ metrics: { ...metrics, total_commands: 0, source: 'none' } })
+  expect(await page(sampleRun([unseen]))).not.toContain('<h2>Use of the tool</h2>')
+})
+
+test('an interrupted run says so at its top', async () => {
+  const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
+  const html = await page(sampleRun([sampleRecord()], { notRun: [late], interrupted: true }))
+  expect(html).toContain('<p class="badge">interrupted</p>')
+  expect(html).toContain('1 of 2 planned trials finished: 1 passed, 0 failed.')
+})
+
+test('a case whose failures the threshold allows stands as passed', async () => {
+  const records = [1, 2, 3, 4, 5].map((attempt) =>
+    sampleRecord({ attempt, verdict: attempt === 1 ? 'fail' : 'pass' }),
+  )
+  expect(await page(sampleRun(records, { threshold: 0.8 }))).toContain('<tr class="pass">')
+  expect(await page(sampleRun(records))).toContain('<tr class="fail">')
+})
+
 test('links to files are relative to the page, or file URLs when it has no place', async () => {
   const record = sampleRecord({ dir: '/artifacts/runs/r1/trials/a b#1' })
   expect(await page(sampleRun([record]), { path: '/artifacts/runs/r1/reports/x.html' })).toContain(

@@ -9,6 +9,7 @@ import { overview } from './overview.ts'
 import { pageEnd, pageStart } from './page.ts'
 import { transcript } from './transcript.ts'
 import { trialHtml } from './trial.ts'
+import { useTable } from './use-table.ts'
 
 /** In larger runs only trials that did not pass get their transcript. */
 const maxFullTrials = 60
@@ -25,7 +26,9 @@ async function writeHtml(run: FinishedRun, sink: Sink, path: string | undefined)
   const hrefOf = path === undefined ? fileUrl : relativeUrl(trialLink(path))
   const every = run.trials <= maxFullTrials
   sink.write(pageStart(run.title))
-  sink.write(`${overview(run)}\n${caseTable(run.summary.cases)}\n${listStart(run, flaky.size > 0, every)}`)
+  sink.write(
+    `${overview(run)}\n${caseTable(run.summary)}\n${useTable(run.summary.cases)}\n${listStart(run, flaky.size > 0, every)}`,
+  )
   let number = 0
   let room = maxTranscriptChars
   for await (const record of run.records()) {

@@ -2,7 +2,7 @@ import { formatDuration } from '../../core/duration.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import type { FinishedRun } from '../contract.ts'
 import { counted, formatCost, formatCount, formatInterval, formatPercent } from '../quantity.ts'
-import { nextSteps, runSentence } from '../run-words.ts'
+import { nextSteps, runEnding, runSentence } from '../run-words.ts'
 import { agentName } from '../trial-words.ts'
 import { escapeHtml } from './escape-html.ts'
 import { intervalBar } from './interval-bar.ts'
@@ -10,11 +10,12 @@ import { intervalBar } from './interval-bar.ts'
 /** The top of the page: verdict, figures, the bar of verdicts, regressions, what to do next. */
 export function overview(run: FinishedRun): string {
   const { summary } = run
+  const ending = runEnding(run)
   return [
-    `<header class="top ${summary.verdict}">`,
-    `<p class="badge">${summary.verdict}</p>`,
+    `<header class="top ${ending}">`,
+    `<p class="badge">${ending}</p>`,
     `<h1>${escapeHtml(run.title)}</h1>`,
-    `<p class="sentence">${escapeHtml(runSentence(summary))}</p>`,
+    `<p class="sentence">${escapeHtml(runSentence(run))}</p>`,
     `<p class="meta">${escapeHtml(run.runId)} · <time datetime="${escapeHtml(run.startedAt)}">${escapeHtml(readableTime(run.startedAt))}</time> · Gantry ${escapeHtml(run.version)}</p>`,
     '</header>',
     `<section class="figures" aria-label="Totals">${figures(summary).join('')}</section>`,

@@ -105,7 +105,11 @@ function gates(results: readonly GateResult[]): string {
 }
 
 function details(gate: GateResult): string {
-  const parts = detailParts(gate.detail, { maxLines: 60, maxColumns: 2_000 }).map((part) => {
+  const parts = detailParts(gate.detail, {
+    maxLines: 60,
+    maxColumns: 2_000,
+    message: gate.message,
+  }).map((part) => {
     const shown = part.kind === 'value' ? escapeHtml(part.lines.join(' ')) : longText(part.lines.join('\n'))
     return `<dt>${escapeHtml(part.label)}${omission(part)}</dt><dd>${shown}</dd>`
   })

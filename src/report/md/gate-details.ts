@@ -4,7 +4,7 @@ import { codeBlock, escapeMarkdown } from './escape-markdown.ts'
 
 /** What a gate found, as Markdown blocks under a line with its name; nothing when it found nothing worth showing. */
 export function gateDetails(gate: GateResult): string[] {
-  const parts = detailParts(gate.detail, { maxLines: 20 })
+  const parts = detailParts(gate.detail, { maxLines: 20, message: gate.message })
   if (parts.length === 0) return []
   const values = parts.filter(({ kind }) => kind === 'value')
   const list = values.map(

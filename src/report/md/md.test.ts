@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { FinishedRun } from '../contract.ts'
 import { sampleRecord, sampleRecords, sampleRegressions, sampleRun, textSink } from '../sample-run.ts'
 import { codeBlock, escapeMarkdown } from './escape-markdown.ts'
 import { evaluationMarkdown } from './evaluation-markdown.ts'
@@ -26,7 +27,7 @@ test('a run as Markdown', async () => {
     | Trials | 4 counted: 3 passed, 1 failed |
     | Pass rate | 83% (66-100%), mean of 2 cases with 95% interval |
     | Flaky | 100% of repeated cases both passed and failed |
-    | Cost | \\$0.08, and 1 trial unmetered |
+    | Cost | \\$0.0842, and 1 trial unmetered |
     | Time | 2m 5s, 1 trial from the cache |
     | Run | run_20260102_030405_abc123 |
 
@@ -38,8 +39,17 @@ test('a run as Markdown', async () => {
 
     |  | Case | Agent | Passed | Rate | 95% interval | pass@3 | pass^3 | Score | Cost | Time |
     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | ❌ | create-note (flaky) | claude-code, opus | 2/3 | 67% | 20-94% | 100% | 0% | – | \\$0.04 | 12.3s |
+    | ❌ | create-note (flaky) | claude-code, opus | 2/3 | 67% | 20-94% | 100% | 0% | – | \\$0.0421 | 12.3s |
     | ✅ | link-notes | codex | 1/1 | 100% | 20-100% | – | – | 0.91 | unmetered | 12.3s |
+
+    ## Use of the tool
+
+    | Case | Agent | Commands | Errors | First try | Help |
+    | --- | --- | --- | --- | --- | --- |
+    | create-note | claude-code, opus | 8 | 25% | 75% | 1 |
+    | link-notes | codex | 8 | 25% | 75% | 1 |
+
+    Means of counted trials. errors: commands that failed. first try: different commands that worked at once. help: calls for help.
 
     ## What did not pass
 
@@ -52,9 +62,6 @@ test('a run as Markdown', async () => {
     | command_succeeds | notes check ended with exit code 2 |
 
     **command_succeeds**
-
-    - command: notes check
-    - exit code: 2
 
     unexpected paths:
 
@@ -93,6 +100,23 @@ test('a run as Markdown', async () => {
     Made by Gantry 0.1.0. Files: /artifacts/runs/run_20260102_030405_abc123
     "
   `)
+})
+
+test('an interrupted run is called so, and failures within the threshold are told', async () => {
+  const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
+  const written = async (run: FinishedRun): Promise<string> => {
+    const sink = textSink()
+    await mdReporter({ sink, color: false, columns: 80, live: false }).runEnded?.(run)
+    return sink.text()
+  }
+  const interrupted = await written(sampleRun([sampleRecord()], { notRun: [late], interrupted: true }))
+  expect(interrupted).toMatch(/^# ⏸️ INTERRUPTED: notes suite\n\n1 of 2 planned trials finished/)
+  const records = [1, 2, 3, 4].map((attempt) =>
+    sampleRecord({ attempt, verdict: attempt === 1 ? 'fail' : 'pass' }),
+  )
+  const within = await written(sampleRun(records, { threshold: 0.75 }))
+  expect(within).toMatch(/^# ✅ PASS: .*\n\n1 of 4 counted trials failed, within the threshold of 75%\.\n/)
+  expect(within).toContain('| ✅ | create-note (flaky) |')
 })
 
 test('evaluation.md of a judged trial', () => {

@@ -1,11 +1,8 @@
-import { formatDuration } from '../../core/duration.ts'
-import type { CaseSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { passedAlways, shownK } from '../case-rows.ts'
 import type { FinishedRun } from '../contract.ts'
-import { counted, formatCost, formatInterval, formatPercent, formatScore } from '../quantity.ts'
-import { nextSteps, runSentence, totals } from '../run-words.ts'
+import { nextSteps, runEnding, runSentence, totals } from '../run-words.ts'
 import { agentName, endingSentence, judgeSentence, metricsSentence, trialName } from '../trial-words.ts'
+import { caseTable, useTable } from './case-tables.ts'
 import { escapeMarkdown, fileLink, markdownTable } from './escape-markdown.ts'
 import { gateDetails } from './gate-details.ts'
 
@@ -19,8 +16,9 @@ export interface RunMarkdownOptions {
 /** The run as Markdown, a piece at a time: verdict, totals, cases, then everything that did not pass. */
 export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions): AsyncGenerator<string> {
   const { summary } = run
-  yield `# ${icons[summary.verdict]} ${summary.verdict.toUpperCase()}: ${escapeMarkdown(run.title)}\n\n`
-  yield `${runSentence(summary)}\n\n`
+  const ending = runEnding(run)
+  yield `# ${icons[ending]} ${ending.toUpperCase()}: ${escapeMarkdown(run.title)}\n\n`
+  yield `${runSentence(run)}\n\n`
   yield `${markdownTable(['', ''], [...totals(summary), ['Run', run.runId]])}\n\n`
   if (summary.regressions.length > 0)
     yield `## Regressions\n\n${summary.regressions
@@ -29,7 +27,8 @@ export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions
           `- **${found.severity}** ${escapeMarkdown(`${found.case} (${agentName(found)})`)}: ${escapeMarkdown(found.message)}`,
       )
       .join('\n')}\n\n`
-  if (summary.cases.length > 0) yield `${caseTable(summary.cases, options.maxCases)}\n\n`
+  if (summary.cases.length > 0) yield `${caseTable(summary, options.maxCases)}\n\n`
+  yield useTable(summary.cases, options.maxCases)
   let heading = '## What did not pass\n\n'
   for await (const record of run.records()) {
     if (record.verdict === 'pass') continue
@@ -39,43 +38,6 @@ export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions
   const steps = nextSteps(run)
   if (steps.length > 0) yield `## Next\n\n${steps.map((step) => `- ${escapeMarkdown(step)}`).join('\n')}\n\n`
   yield `Made by Gantry ${escapeMarkdown(run.version)}. Files: ${escapeMarkdown(run.runDir)}\n`
-}
-
-function caseTable(cases: readonly CaseSummary[], maxCases: number): string {
-  const k = shownK(cases)
-  const ordered = [...cases.filter((row) => !passedAlways(row)), ...cases.filter(passedAlways)]
-  const shown = ordered.slice(0, maxCases)
-  const head = [
-    '',
-    'Case',
-    'Agent',
-    'Passed',
-    'Rate',
-    '95% interval',
-    ...(k > 1 ? [`pass@${k}`, `pass^${k}`] : []),
-    'Score',
-    'Cost',
-    'Time',
-  ]
-  const rows = shown.map((row) => [
-    passedAlways(row) ? '✅' : row.counts.fail > 0 ? '❌' : '⚠️',
-    row.case + (row.flaky ? ' (flaky)' : ''),
-    agentName(row),
-    `${row.counts.pass}/${row.passRate.n}`,
-    row.passRate.value === null ? '–' : formatPercent(row.passRate.value),
-    row.passRate.value === null ? '–' : formatInterval(row.passRate),
-    ...(k > 1 ? [percentAt(row.passAtK, k), percentAt(row.passHatK, k)] : []),
-    row.meanScore === null ? '–' : formatScore(row.meanScore),
-    row.passRate.n === 0 ? '–' : formatCost(row.meanCostUsd),
-    row.passRate.n === 0 ? '–' : formatDuration(row.meanDurationMs),
-  ])
-  const rest = ordered.length - shown.length
-  return `## Cases\n\n${markdownTable(head, rows)}${rest > 0 ? `\n\nAnd ${counted(rest, 'more row')}.` : ''}`
-}
-
-function percentAt(values: readonly number[], k: number): string {
-  const value = values[k - 1]
-  return value === undefined ? '–' : formatPercent(value)
 }
 
 function failure(record: TrialRecord, run: FinishedRun, { linkOf }: RunMarkdownOptions): string {
@@ -116,5 +78,5 @@ function fact(label: string, sentence: string | null): string[] {
   return sentence === null ? [] : [`- ${escapeMarkdown(label)}: ${escapeMarkdown(sentence)}`]
 }
 
-const icons = { pass: '✅', fail: '❌', infra: '⚠️', invalid: '❓', partial: '⏸️', inconclusive: '❔' } as const
 const trialIcons = { pass: '✅', fail: '❌', infra: '⚠️', invalid: '❓' } as const
+const icons = { ...trialIcons, partial: '⏸️', inconclusive: '❔', interrupted: '⏸️' } as const

@@ -113,7 +113,7 @@ describe('an agent that will not go', () => {
 })
 
 describe('a flood of output', () => {
-  const megabytes = 300
+  const megabytes = 256
   const flood = `head -c ${megabytes * 1024 * 1024} /dev/zero | tr '\\\\0' 'x'`
 
   test.each<[string, Record<string, unknown>]>([

@@ -6,7 +6,7 @@ import type { TrialRecord } from '../../../src/core/trial.ts'
 import { type GantryOptions, type GantryResult, type RunDocument, startGantry } from '../support/gantry.ts'
 import type { TestProject } from '../support/project.ts'
 
-export const bin = resolve(import.meta.dirname, '../../../src/bin.ts')
+const bin = resolve(import.meta.dirname, '../../../src/bin.ts')
 
 /** The real program as a child, to its end. */
 export function runGantry(

@@ -112,11 +112,9 @@ describe('a secret', () => {
 
   test('on the command line is not kept in the manifest', async () => {
     using project = smallProject()
-    await runGantry(project, ['test', '--tag', secrets.byShape, '--filter', secrets.byShape])
-    await runTests(project, ['-m', secrets.byShape])
-    expect(
-      filesWith(project.store, secrets.byShape).filter((file) => file.endsWith('manifest.json')),
-    ).toEqual([])
+    const { code } = await runGantry(project, ['test', '--reporter', `junit:out/${secrets.byShape}`])
+    expect(code).toBe(0)
+    expect(filesWith(project.store, secrets.byShape)).toEqual([])
   })
 
   test('in the JSON of an agent that speaks events is redacted in the log', async () => {

@@ -90,7 +90,6 @@ describe('a damaged store', () => {
     using _ = project
     half(runPath(project, id, 'manifest.json'))
     for (const argv of [
-      ['runs', 'show', id],
       ['test', '--resume', id],
       ['runs', 'pin', id],
     ]) {
@@ -100,6 +99,9 @@ describe('a damaged store', () => {
       )
       expect(code).toBe(3)
     }
+    const shown = await runGantry(project, ['runs', 'show', id])
+    expect(shown.stdout).toMatch(/^run_\S+ {2}unknown\n[\s\S]*0003-case-worker-default-3/)
+    expect(shown).toMatchObject({ code: 0, stderr: '' })
     const other = await runTests(project, ['--no-cache'])
     expect(other.code).toBe(0)
     expect((await listedRuns(project)).map(({ id: listed }) => listed).sort()).toEqual(

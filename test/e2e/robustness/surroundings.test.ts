@@ -111,12 +111,21 @@ describe('a bare environment', () => {
 })
 
 describe('a directory for temporary files', () => {
-  test('that is not there is told', async () => {
+  test.each<[string, string, string]>([
+    ['that is not there', 'nowhere', 'the directory for temporary files, PLACE, is not there'],
+    [
+      'below a file',
+      'gantry.yaml/tmp',
+      'cannot make a directory in PLACE: a parent of it is not a directory',
+    ],
+  ])('%s is told', async (_what, name, message) => {
     using project = smallProject()
-    const { code, stderr } = await runGantry(project, ['test'], { env: { TMPDIR: '/no/such/place' } })
-    expect(stderr).toBe(
-      'error: the directory for temporary files, /no/such/place, is not there\nhint:  Make it, or let TMPDIR name one that exists.\n',
-    )
+    const place = project.path(name)
+    // Node itself would make it, for what it compiled.
+    const env = { TMPDIR: place, NODE_DISABLE_COMPILE_CACHE: '1' }
+    const { code, stderr } = await runGantry(project, ['test'], { env })
+    expect(stderr.split('\n')[0]).toBe(`error: ${message.replace('PLACE', place)}`)
+    expect(stderr).toMatch(/\nhint: {2}\S/)
     expect(code).toBe(3)
   })
 })
@@ -273,7 +282,7 @@ describe.skipIf(!canMount())('a disk', () => {
       `mkdir "$AGENT_ARTIFACT_DIR"; mount -t tmpfs tmpfs "$AGENT_ARTIFACT_DIR" || exit 77
        exec $GANTRY test --repeat 2 -j 1`,
     )
-    expect(stderr).toMatch(/^error: cannot .*: the file system is read-only\nhint: /)
+    expect(stderr).toMatch(/^error: cannot .*\nhint: /)
     expect(stderr).toContain('go on with: gantry test --resume run_')
     expect(code).toBe(3)
   })

@@ -103,6 +103,10 @@ describe('a command line that makes no sense', () => {
     [['test', '--baseline', 'blessed'], /^error: there is no blessed scenario run in .*\nhint: {2}Bless one/],
     [['test', '--watch', '--json'], /^error: --watch goes with neither --resume nor --json\nhint: /],
     [['test', 'x'.repeat(5_000)], /^error: there is no scenario file, directory or name 'x+'\nhint: /],
+    [
+      ['test', '--repeat', '9999999999'],
+      /^error: 9999999999 trials are too many for one run\nhint: {2}The limit is 1000000: lower --repeat/,
+    ],
     [['runs', 'show', 'latest'], /^error: there is no run in .*\nhint: /],
     [['runs', 'pin', 'nothing'], /^error: there is no run "nothing" in /],
     [

@@ -1,0 +1,202 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSummary } from '../../core/summarize.ts'
+import type { TrialRecord } from '../../core/trial.ts'
+import type { LiveRun, Store } from '../../store/contract.ts'
+import { createRun } from '../../store/create-run.ts'
+import { flagRun } from '../../store/flag-run.ts'
+import { openStore } from '../../store/open-store.ts'
+import { resumeRun } from '../../store/resume-run.ts'
+import { sampleRecord } from '../../store/sample-record.ts'
+import type { CliContext, CliStream } from '../context.ts'
+import { runsCommand } from './index.ts'
+
+let root: string
+let store: Store
+
+const passed = sampleRecord('a')
+const failed = sampleRecord('b', { attempt: 2, verdict: 'fail', reason: 'no file' })
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'gantry-report-'))
+  store = openStore({ env: {}, cwd: root, root: join(root, 'store') })
+})
+
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+describe('gantry runs report', () => {
+  test('tells an ended run on the console as it was told, with the summary it ended with', async () => {
+    const id = await ended([passed, failed])
+    const { out, code } = await gantry(['report', 'latest'])
+    expect(code).toBe(0)
+    expect(out).toContain(`notes: 2 trials, 3 at a time (${id})`)
+    expect(out).toContain('✓ note_capture (mine)')
+    expect(out).toContain('✗ note_capture (mine) #2')
+    expect(out).toContain('Use of the tool')
+    expect(out).toContain('✗ FAIL  1 of 2 counted trials failed.')
+    expect(out).toContain('Cost       $0.5000')
+  })
+
+  test('finds runs by prefix and by blessing, and writes several reports at once', async () => {
+    const id = await ended([passed])
+    flagRun(store, id, 'blessed', true)
+    await ended([failed])
+    const argv = ['report', 'blessed', '--reporter', 'html:out/page.html', '--reporter', 'junit:junit.xml']
+    expect((await gantry(argv)).out).toBe('Wrote out/page.html\nWrote junit.xml\n')
+    expect(readFileSync(join(root, 'out/page.html'), 'utf8')).toContain('<p class="badge">pass</p>')
+    expect(readFileSync(join(root, 'junit.xml'), 'utf8')).toContain('tests="1"')
+    const { out } = await gantry(['report', id.slice(0, 26), '--reporter', 'md'])
+    expect(out).toMatch(/^# ✅ PASS: notes\n/)
+  })
+
+  test('--json is the document of the JSON reporter and nothing else', async () => {
+    const id = await ended([passed, failed])
+    const document = JSON.parse((await gantry(['report', id, '--json'])).out)
+    expect(document).toMatchObject({
+      schema_version: 1,
+      run_id: id,
+      interrupted: false,
+      summary: { verdict: 'fail', durationMs: 1_234 },
+    })
+    expect(document.trials.map((trial: TrialRecord) => trial.id)).toEqual(['a', 'b'])
+    await expect(gantry(['report', id, '--json', '--reporter', 'md'])).rejects.toThrow('would mix')
+  })
+
+  test('sums up a run that was killed from what it finished, judged as it was asked', async () => {
+    const run = begin(['a', 'b', 'c'], { threshold: 0.5 })
+    run.finishTrial(passed)
+    run.finishTrial(failed)
+    run.release()
+    const { out } = await gantry(['report', 'latest'])
+    expect(out).toContain('! INTERRUPTED  2 of 3 planned trials finished: 1 passed, 1 failed.')
+    expect(out).toMatch(/^✓ note_capture .* 1\/2 /m)
+    expect(out).toContain(`Go on with --resume ${run.id} to run what is left`)
+    expect(out).not.toContain('PARTIAL')
+    const document = JSON.parse((await gantry(['report', 'latest', '--json'])).out)
+    expect(document).toMatchObject({
+      interrupted: true,
+      summary: { verdict: 'partial', notRun: 1, threshold: 0.5, counts: { pass: 1, fail: 1 } },
+    })
+    expect(Date.parse(document.ended_at)).toBeGreaterThanOrEqual(Date.parse(document.started_at))
+    const tap = (await gantry(['report', 'latest', '--reporter', 'tap'])).out
+    expect(tap).toContain('ok 3 - note_capture (mine) \\#3 # SKIP not run: the run was interrupted\n')
+  })
+
+  test('does not believe the summary of a run that was taken up again and killed', async () => {
+    const id = await ended([passed], ['a', 'b'])
+    const run = resumeRun(store, id)
+    run.finishTrial(failed)
+    run.release()
+    expect(JSON.parse((await gantry(['report', id, '--json'])).out)).toMatchObject({
+      summary: { verdict: 'fail', trials: 2 },
+    })
+  })
+
+  test('says of a run that is going on that it is', async () => {
+    const run = begin(['a', 'b'])
+    run.finishTrial(passed)
+    const { out } = await gantry(['report', run.id])
+    expect(out).toContain('PARTIAL  1 planned trial did not run.')
+    expect(out).toContain('Wait: the run is still going on')
+    expect(out).not.toContain('--resume')
+    run.release()
+  })
+
+  test('hides in transcripts what points to a person, also on a stored run', async () => {
+    const run = begin(['a'])
+    const dir = run.openTrial('a')
+    const event = {
+      ts: 1,
+      event: 'message',
+      role: 'assistant',
+      text: 'Ask jane.doe@example.org, see /home/jane/x',
+    }
+    writeFileSync(join(dir, 'events.jsonl'), `${JSON.stringify(event)}\n`)
+    run.finishTrial(passed)
+    run.release()
+    await gantry(['report', run.id, '--reporter', 'html:page.html'])
+    const html = readFileSync(join(root, 'page.html'), 'utf8')
+    expect(html).toContain('Ask ')
+    expect(html).not.toContain('jane')
+  })
+
+  test('a run that never got as far as a plan is reported as empty', async () => {
+    createRun(store, { kind: 'scenario', title: 'early', argv: [], cwd: root }).release()
+    expect((await gantry(['report', 'latest'])).out).toContain('INTERRUPTED  0 of 0 planned trials finished.')
+  })
+
+  test('a report that cannot be written is an error, and the others are written', async () => {
+    await ended([passed])
+    writeFileSync(join(root, 'file'), '')
+    const argv = ['report', 'latest', '--reporter', 'md:file/x.md', '--reporter', 'tap:out.tap']
+    const { out, err, code } = await gantry(argv)
+    expect(code).toBe(3)
+    expect(err).toContain('The reporter md:file/x.md failed.')
+    expect(out).toBe('Wrote out.tap\n')
+    expect(existsSync(join(root, 'out.tap'))).toBe(true)
+  })
+
+  test('an unknown run, reporter or damaged trial is an error that helps', async () => {
+    await expect(gantry(['report', 'latest'])).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const id = await ended([passed])
+    await expect(gantry(['report', id, '--reporter', 'htm'])).rejects.toMatchObject({ code: 'USAGE' })
+    rmSync(join(store.runsDir, id, 'trials.jsonl'))
+    writeFileSync(join(store.runsDir, id, 'trials/a/result.json'), '{')
+    await expect(gantry(['report', id])).rejects.toMatchObject({ code: 'CORRUPT' })
+  })
+})
+
+function begin(ids: readonly string[], request: object = {}): LiveRun {
+  const run = createRun(store, { kind: 'scenario', title: 'notes', argv: [], cwd: root })
+  const trials = ids.map((id, index) => ({
+    id,
+    case: 'note_capture',
+    agent: 'mine',
+    model: 'default',
+    attempt: index + 1,
+  }))
+  const plan = { request: { cwd: root, concurrency: 3, ...request }, trials }
+  run.writePlan(plan)
+  return run
+}
+
+async function ended(
+  records: readonly TrialRecord[],
+  ids: readonly string[] = records.map(({ id }) => id),
+): Promise<string> {
+  const run = begin(ids)
+  const fold = createSummary()
+  for (const record of records) {
+    run.finishTrial(record)
+    fold.add(record)
+  }
+  const summary = fold.finish({ durationMs: 1_234, notRun: ids.length - records.length })
+  await run.end({ status: summary.verdict, summary })
+  return run.id
+}
+
+async function gantry(argv: readonly string[]): Promise<{ out: string; err: string; code: number }> {
+  const said = { out: '', err: '', code: 0 }
+  const stream = (name: 'out' | 'err'): CliStream => ({
+    isTTY: false,
+    columns: 80,
+    color: false,
+    write: (text) => {
+      said[name] += text
+    },
+  })
+  const context: CliContext = {
+    cwd: root,
+    env: { AGENT_ARTIFACT_DIR: store.root },
+    stdout: stream('out'),
+    stderr: stream('err'),
+    signal: new AbortController().signal,
+    setExitCode: (code) => {
+      said.code = code
+    },
+  }
+  await runsCommand(context).exitOverride().parseAsync(argv, { from: 'user' })
+  return said
+}
