@@ -22,7 +22,7 @@ export const targetSchema = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .describe(
-      'Environment for the agent, the scripts and the gates. ${NAME} is replaced by the variable of the caller, or by one of the script variables such as ${GANTRY_FIXTURE_DIR}.',
+      `Environment for the agent, the scripts and the gates. $\{NAME} is replaced by the variable of the caller, or by one of the script variables such as $\{GANTRY_FIXTURE_DIR}.`,
     ),
 })
 
