@@ -51,18 +51,26 @@ describe('a report that cannot be written', () => {
       'junit:/proc/nowhere/junit.xml',
       /cannot make the directory \/proc\/nowhere: its parent takes no new entries/,
     ],
-    ['html:/dev/full', /The disk is full: \/dev\/full could not be written\.\nhint: {2}Free some space/],
-    ['md:fixtures', /fixtures cannot be written \(EISDIR\)\.\nhint: {2}Name a file/],
+    ['md:fixtures', /fixtures is a directory\nhint: {2}Name a file in it/],
     [
       'json:gantry.yaml/report.json',
       /cannot make the directory .*gantry\.yaml: something else is in its place/,
     ],
-  ])('%s is told after the run, which is kept', async (reporter, message) => {
+  ])('%s is told before anything is done', async (reporter, message) => {
     using project = smallProject()
     const { code, stdout, stderr } = await runGantry(project, ['test', '--reporter', reporter])
-    expect(stderr).toContain(`The reporter ${reporter} failed.\n`)
     expect(stderr).toMatch(message)
     expect(stderr).not.toContain('bug:')
+    expect(code).toBe(3)
+    expect(stdout).toBe('')
+    expect(existsSync(project.store)).toBe(false)
+  })
+
+  test('a disk that fills up only later is told after the run, which is kept', async () => {
+    using project = smallProject()
+    const { code, stdout, stderr } = await runGantry(project, ['test', '--reporter', 'html:/dev/full'])
+    expect(stderr).toContain('The reporter html:/dev/full failed.\n')
+    expect(stderr).toMatch(/The disk is full: \/dev\/full could not be written\.\nhint: {2}Free some space/)
     expect(code).toBe(3)
     expect(stdout).toContain('PASS')
     expect(onlyRun(project)).toBeTruthy()
