@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compare, type Figure, inTemporary } from './figure.ts'
+import { compare, type Figure, inMemory, inTemporary } from './figure.ts'
 
 const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
 
@@ -16,9 +16,9 @@ export function trials(): Promise<Figure> {
       baseline: 'spawning 500 processes with two workers',
       rounds: 5,
       ours: (round) => runTrials(base, `round-${round}`, 500),
-      theirs: () => spawnMany(500),
+      theirs: bareSpawns,
     })
-  })
+  }, inMemory)
 }
 
 /** Peak memory must not grow with the number of trials. */
@@ -35,7 +35,7 @@ export function memory(): Promise<Figure> {
       ok: ratio <= 1.3,
       detail: { oursMb: many / 1024, baselineMb: few / 1024 },
     }
-  })
+  }, inMemory)
 }
 
 function makeProject(project: string): void {
@@ -76,13 +76,15 @@ function runTrials(project: string, store: string, count: number): number {
   return Number(String(ran.output[3]))
 }
 
-async function spawnMany(count: number): Promise<void> {
-  let left = count
-  const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1
-      await new Promise((done) => spawn('/bin/true', { stdio: 'ignore' }).on('exit', done))
-    }
-  }
-  await Promise.all([worker(), worker()])
+/** Two workers in a Node process that has loaded nothing else. */
+const spawnMany = `const { spawn } = require('node:child_process')
+let left = 500
+const worker = async () => {
+  while (left-- > 0) await new Promise((done) => spawn('/bin/true', { stdio: 'ignore' }).on('exit', done))
+}
+worker(); worker()`
+
+function bareSpawns(): void {
+  const { status } = spawnSync(process.execPath, ['-e', spawnMany], { stdio: 'ignore' })
+  if (status !== 0) throw new Error(`the bare process ended with ${status}`)
 }

@@ -10,6 +10,7 @@ import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
 import { runPrepared } from '../scenario/run.ts'
 import type { Store } from '../store/contract.ts'
 import type { CliContext } from './context.ts'
+import { keepHeapSmall } from './keep-heap-small.ts'
 import { openTestReporters } from './open-test-reporters.ts'
 import { printError } from './print-error.ts'
 import type { TestFlags } from './test-flags.ts'
@@ -56,6 +57,7 @@ async function runOnce(
   await warnOfBudget(prepared, store, context)
   const baseline = request.baseline === undefined ? null : await loadBaseline(store, request.baseline)
   const reporters = await openTestReporters(flags, context)
+  keepHeapSmall()
   const result = await runPrepared(prepared, {
     store,
     reporter: reporters,
