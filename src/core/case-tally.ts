@@ -35,9 +35,11 @@ export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'mod
       // Zeros of an agent that could not be watched are no measurement.
       if (record.metrics.source === 'none') return
       commands.add(record.metrics.total_commands)
+      help.add(record.metrics.help_invocations)
+      // An agent that never called the tool had neither luck nor failure with it.
+      if (record.metrics.total_commands === 0) return
       errorRate.add(record.metrics.error_rate)
       firstTry.add(record.metrics.first_try_success_rate)
-      help.add(record.metrics.help_invocations)
     },
     finish: () => ({
       ...group,

@@ -136,6 +136,12 @@ test('means leave out what was not measured', () => {
   })
 })
 
+test('a trial that never called the tool lowers the number of commands and no rate', () => {
+  const unused = { ...metrics, total_commands: 0, error_rate: 0, first_try_success_rate: 0 }
+  const [summary] = summarize([trial(), trial({ metrics: unused })]).cases
+  expect(summary?.metrics).toMatchObject({ commands: 2, errorRate: 0.25, firstTrySuccessRate: 0.75 })
+})
+
 test('retries of infra and trials not run are told', () => {
   const summary = summarize([trial({ infraRetries: 2 }), trial({ infraRetries: 1 })], 7)
   expect(summary).toMatchObject({ infraRetries: 3, notRun: 7, verdict: 'partial' })
