@@ -15,5 +15,5 @@ export class ClosingLineReporter implements Reporter {
   }
 }
 
-// biome-ignore lint/style/noDefaultExport: vitest loads a reporter file by its default export.
+// vitest loads a reporter file by its default export.
 export default ClosingLineReporter

@@ -10,13 +10,13 @@ test('of the host only what a program cannot do without is taken over', () => {
     LC_ALL: 'C',
     TZ: 'UTC',
     TERM: 'xterm',
-    HOME: '/root',
+    HOME: '/home/me',
     TMPDIR: '/somewhere',
     CI: 'true',
     GITHUB_ACTIONS: 'true',
     API_KEY: 'secret',
     EDITOR: undefined,
-    XDG_CONFIG_HOME: '/root/.config',
+    XDG_CONFIG_HOME: '/home/me/.config',
   }
   expect(hermeticEnv({ host, ...places })).toEqual({
     PATH: '/bin',
@@ -34,7 +34,7 @@ test('of the host only what a program cannot do without is taken over', () => {
 })
 
 test('inherited names come from the host where it has them, and extra wins over all', () => {
-  const host = { PATH: '/bin', API_KEY: 'secret', HOME: '/root', OTHER: 'x' }
+  const host = { PATH: '/bin', API_KEY: 'secret', HOME: '/home/me', OTHER: 'x' }
   const env = hermeticEnv({
     host,
     ...places,

@@ -24,9 +24,9 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 describe('openStore', () => {
   test('takes AGENT_ARTIFACT_DIR, expands ~, and falls back to the home directory', () => {
-    const at = (env: Record<string, string>): string => openStore({ env, cwd: '/work' }).root
+    const at = (env: Record<string, string>): string => openStore({ env, cwd: '/somewhere' }).root
     expect(at({ AGENT_ARTIFACT_DIR: '/a/b' })).toBe('/a/b')
-    expect(at({ AGENT_ARTIFACT_DIR: 'rel' })).toBe('/work/rel')
+    expect(at({ AGENT_ARTIFACT_DIR: 'rel' })).toBe('/somewhere/rel')
     expect(at({ AGENT_ARTIFACT_DIR: '~/x', HOME: '/home/me' })).toBe('/home/me/x')
     expect(at({ AGENT_ARTIFACT_DIR: '~', HOME: '/home/me' })).toBe('/home/me')
     expect(at({ AGENT_ARTIFACT_DIR: '', HOME: '/home/me' })).toBe('/home/me/.agent-artifacts')

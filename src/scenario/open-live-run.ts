@@ -1,0 +1,76 @@
+import type { CaseFacts } from '../core/case-facts.ts'
+import { GantryError } from '../core/error.ts'
+import { gitInfo } from '../io/git.ts'
+import type { Reporter } from '../report/contract.ts'
+import type { LiveRun, Store, StoredRun } from '../store/contract.ts'
+import { createRun } from '../store/create-run.ts'
+import { findRun } from '../store/find-run.ts'
+import { openRun } from '../store/open-run.ts'
+import { resumeRun } from '../store/resume-run.ts'
+import type { PreparedRun } from './prepare-run.ts'
+
+export interface RunPowers {
+  readonly store: Store
+  readonly reporter: Reporter
+  readonly signal: AbortSignal
+  /** The command line, for the manifest. */
+  readonly argv: readonly string[]
+  /** Facts of the run this one is compared with; its id goes into the manifest. */
+  readonly baseline?: { readonly runId: string; readonly facts: readonly CaseFacts[] }
+  /** Id of a run to go on with instead of starting a new one. */
+  readonly resume?: string
+}
+
+/** A new run with its inputs frozen and its plan written, or an earlier one taken up again. */
+export async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Promise<LiveRun> {
+  const { store, resume, argv, baseline } = powers
+  if (resume !== undefined) {
+    const id = findRun(store, resume)
+    // Before the run is touched: one that is refused stays as it was.
+    refuseChanges(prepared, openRun(store, id))
+    return resumeRun(store, id)
+  }
+  const { project, request, agents, targets, redaction } = prepared
+  const git = await gitInfo(project.root)
+  const run = createRun(store, {
+    kind: 'scenario',
+    title: titleOf(prepared),
+    argv: argv.map(redaction.text),
+    cwd: request.cwd,
+    ...(git !== null && { dirty: git.dirty, ...(git.commit !== null && { commit_sha: git.commit }) }),
+    agents: Object.fromEntries([...agents].map(([name, { probe }]) => [name, probe.version ?? 'unknown'])),
+    target: [...targets.values()].find((identity) => identity.version !== null)?.version ?? null,
+    ...(baseline !== undefined && { refers_to: [baseline.runId] }),
+    onWarning: (message) => powers.reporter.note?.({ level: 'warning', message }),
+  })
+  for (const entry of prepared.cases.values()) run.freeze(entry.shownFile, redaction.text(entry.source.text))
+  if (project.source !== null) run.freeze('gantry.yaml', redaction.text(project.source.text))
+  run.writePlan(planDocument(prepared))
+  return run
+}
+
+/** `plan.json`: the request, and the trials with the keys that prove on resumption that nothing changed meanwhile. */
+function planDocument({ request, trials, keys }: PreparedRun) {
+  return { request, trials: trials.map((trial) => ({ ...trial, key: keys.get(trial.id) ?? null })) }
+}
+
+function refuseChanges(prepared: PreparedRun, run: StoredRun): void {
+  const frozen = new Map(
+    (run.plan()?.trials ?? []).map((trial) => [trial.id, 'key' in trial ? trial.key : null]),
+  )
+  const changed = prepared.trials.find((trial) => frozen.get(trial.id) !== prepared.keys.get(trial.id))
+  if (changed === undefined && frozen.size === prepared.trials.length) return
+  throw new GantryError(
+    'USAGE',
+    `${run.id} cannot go on: ${changed === undefined ? 'its plan' : `'${changed.case}' with ${changed.agent}`} has changed since it began`,
+    {
+      hint: 'A run must not mix results of two versions. Start a new one; unchanged trials come from the cache.',
+    },
+  )
+}
+
+export function titleOf({ cases, agents }: PreparedRun): string {
+  const [only] = cases.keys()
+  const what = cases.size === 1 && only !== undefined ? only : `${cases.size} scenarios`
+  return `${what} with ${[...agents.keys()].join(', ')}`
+}
