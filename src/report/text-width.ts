@@ -4,7 +4,8 @@ import { stripVTControlCharacters } from 'node:util'
 export function displayWidth(text: string): number {
   if (narrow.test(text)) return text.length
   let width = 0
-  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) width += graphemeWidth(segment)
+  for (const { segment } of graphemes().segment(stripVTControlCharacters(text)))
+    width += graphemeWidth(segment)
   return width
 }
 
@@ -46,11 +47,18 @@ export function wrapText(text: string, width: number): string[] {
 }
 
 const narrow = /^[\x20-\x7e]*$/
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 const zeroWidth = /^[\p{Mark}\p{Cf}\p{Cc}\p{Cs}]+$/u
 const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|^\p{Regional_Indicator}|\u20e3/u
 const wide =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u
+
+let segmenter: Intl.Segmenter | undefined
+
+/** Made when first needed: that takes longer than starting the rest of the program. */
+function graphemes(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+  return segmenter
+}
 
 function graphemeWidth(grapheme: string): number {
   if (zeroWidth.test(grapheme)) return 0
@@ -60,7 +68,7 @@ function graphemeWidth(grapheme: string): number {
 function takeColumns(text: string, width: number): string {
   let taken = ''
   let used = 0
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes().segment(text)) {
     used += graphemeWidth(segment)
     if (used > width) break
     taken += segment
@@ -71,7 +79,7 @@ function takeColumns(text: string, width: number): string {
 function takeLastColumns(text: string, width: number): string {
   let taken = ''
   let used = 0
-  for (const { segment } of [...graphemes.segment(text)].reverse()) {
+  for (const { segment } of [...graphemes().segment(text)].reverse()) {
     used += graphemeWidth(segment)
     if (used > width) break
     taken = segment + taken
