@@ -69,7 +69,7 @@ const timerMaxMs = 2 ** 31 - 1
  * background. Rejects only with what a callback threw, after the program was ended.
  */
 export async function exec(request: ExecRequest): Promise<ExecResult> {
-  const startedAt = performance.now()
+  let startedAt = performance.now()
   const bornAfterSecs = process.uptime()
   const maxBytes = request.maxOutputBytes ?? defaultMaxOutputBytes
   const [stdout, stderr] = [cappedOutput(maxBytes), cappedOutput(maxBytes)]
@@ -93,7 +93,9 @@ export async function exec(request: ExecRequest): Promise<ExecResult> {
   } catch (cause) {
     return settle('not_started', { error: startFailure(request, cause) })
   }
-  const stop = stopper(request, startedAt)
+  // Time counts from here: whoever starts the program may have had to be made ready first.
+  startedAt = performance.now()
+  const stop = stopper(request)
   const outputs = [
     followOutput(started.stdout, stdout, stop.guard(request.onStdout)),
     followOutput(started.stderr, stderr, stop.guard(request.onStderr)),
@@ -145,7 +147,7 @@ interface Stop {
 }
 
 /** Everything that can ask for the child's end before it comes by itself. */
-function stopper({ timeoutMs, signal }: ExecRequest, startedAt: number) {
+function stopper({ timeoutMs = Number.POSITIVE_INFINITY, signal }: ExecRequest) {
   const { promise: asked, resolve } = Promise.withResolvers<Stop>()
   let thrown: { readonly error: unknown } | null = null
   const ask = (why: Stop['why']): void => resolve({ kind: 'stop', why })
@@ -153,8 +155,7 @@ function stopper({ timeoutMs, signal }: ExecRequest, startedAt: number) {
   // It may have come while the program was being started.
   if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort)
-  const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - (performance.now() - startedAt)
-  const timer = leftMs <= timerMaxMs ? setTimeout(ask, leftMs, 'timed_out') : undefined
+  const timer = timeoutMs <= timerMaxMs ? setTimeout(ask, timeoutMs, 'timed_out') : undefined
   return {
     asked,
     thrown: () => thrown,
