@@ -82,6 +82,8 @@ function openServer(): SpawnServer | null {
     .on('error', close)
   helper.on('disconnect', close)
   if (helper.pid !== undefined) addStarter(helper.pid)
+  // It would go by itself when it finds us gone, but one that is just being made ready finds out late.
+  process.once('exit', () => helper.kill())
   helper.unref()
   helper.channel?.unref()
 
@@ -109,6 +111,8 @@ function forkServer(): ChildProcess {
     // Away from our terminal: Ctrl-C is for us, and what becomes of the children is ours to say.
     detached: true,
     env: {},
+    // Not ours: a directory that somebody stands in cannot be unmounted.
+    cwd: '/',
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
