@@ -36,14 +36,7 @@ export async function testRequest(
     judgeModel: flags.judgeModel ?? env.GANTRY_JUDGE_MODEL ?? env.LLM_TOOL_TEST_JUDGE,
     cache: flags.cache ? undefined : false,
     maxCostUsd: flags.maxCostUsd ?? budgetOf(env),
-    maxTimeMs: flags.maxTime,
-    maxPauseMs: flags.maxPause,
-    infraRetries: flags.infraRetries,
-    maxInfraRate: flags.maxInfraRate,
-    threshold: flags.threshold,
-    concurrency: flags.concurrency,
-    baseline: flags.baseline,
-    seed: flags.seed,
+    ...howFar(flags),
   })
   if (flags.rerunFailed === undefined || flags.rerunFailed === false) return runRequestSchema.parse(asked)
   const { request, trials } = await failedTrials(
@@ -57,6 +50,14 @@ export async function testRequest(
 function resumedRequest(frozen: RunRequest, flags: TestFlags): RunRequest {
   const anew = defined({
     maxCostUsd: flags.maxCostUsd,
+    ...howFar(flags),
+  })
+  return runRequestSchema.parse({ ...frozen, ...anew })
+}
+
+/** How far and how fast a run goes, and how it is judged as a whole: none of it changes a single trial. */
+function howFar(flags: TestFlags): Record<string, unknown> {
+  return {
     maxTimeMs: flags.maxTime,
     maxPauseMs: flags.maxPause,
     infraRetries: flags.infraRetries,
@@ -65,8 +66,7 @@ function resumedRequest(frozen: RunRequest, flags: TestFlags): RunRequest {
     concurrency: flags.concurrency,
     baseline: flags.baseline,
     seed: flags.seed,
-  })
-  return runRequestSchema.parse({ ...frozen, ...anew })
+  }
 }
 
 function budgetOf(env: CliContext['env']): number | undefined {
