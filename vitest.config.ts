@@ -3,6 +3,13 @@ import { defineConfig } from 'vitest/config'
 /** Rooms without processes and disks: their tests can share a thread, which saves starting one for each file. */
 const pure = ['core', 'analysis', 'judge', 'models'].map((room) => `src/${room}/**/*.test.ts`)
 
+/** Real agents: `npm run test:agents` installs them and gives them a network of their own. */
+const agents = {
+  globalSetup: ['test/agents/name-server.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 60_000,
+}
+
 export default defineConfig({
   test: {
     // Most tests wait for processes; leaving a core idle, as is the default, would double the time on a small machine.
@@ -18,6 +25,8 @@ export default defineConfig({
           testTimeout: 20_000,
         },
       },
+      { test: { name: 'agents', include: ['test/agents/*.test.ts'], ...agents } },
+      { test: { name: 'agents-long', include: ['test/agents/long/*.test.ts'], ...agents } },
       {
         test: {
           name: 'e2e',

@@ -3,9 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { boundaryLatency, boundaryStreams } from './boundary.ts'
+import { claudeTrials, sdkTurns } from './claude-code.ts'
 import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
+import { replay } from './replay.ts'
 import { startup } from './startup.ts'
 import { hashRepository } from './tree-hash.ts'
 import { memory, trials } from './trials.ts'
@@ -18,6 +21,11 @@ const figures: Record<string, () => Promise<Figure>> = {
   'copy-tree': copyTemplate,
   'tree-hash': hashRepository,
   'event-log': eventLog,
+  'boundary-latency': boundaryLatency,
+  'boundary-streams': boundaryStreams,
+  replay,
+  'claude-trials': claudeTrials,
+  'sdk-turns': sdkTurns,
 }
 
 const wanted = process.argv.slice(2)

@@ -1,5 +1,5 @@
 // Runs on whatever Node the machine has and depends on nothing: installs what is missing, then hands over to Node 24.
-//   node scripts/bootstrap.mjs demo | test [vitest arguments…]
+//   node scripts/bootstrap.mjs demo | test | agents [vitest arguments…]
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -14,8 +14,10 @@ const steps = {
     ['biome', 'check', '.'],
     ['knip'],
     ['node', 'scripts/generate.ts', '--check'],
-    ['vitest', 'run'],
+    ['vitest', 'run', '--project', 'pure', '--project', 'unit', '--project', 'e2e'],
+    ['node', 'scripts/test-agents.ts', 'main'],
   ],
+  agents: [['node', 'scripts/test-agents.ts']],
 }
 
 const [name = '', ...extra] = process.argv.slice(2)

@@ -1,9 +1,10 @@
 // npm run demo: the main job on embedded defaults. Two agents try the same three scenarios; the agents are scripted, everything
-// else is real: workspaces, commands, gates, the report.
+// else is real: workspaces, commands, gates, the report. Then a real agent, where one is installed.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { demoRealAgent } from './demo-real-agent.ts'
 
 const root = join(import.meta.dirname, '..')
 const store = mkdtempSync(join(tmpdir(), 'gantry-demo-'))
@@ -54,10 +55,12 @@ console.log(`
 ${asExpected ? 'As it should be: "careful" passed everything; "hasty" claimed success every time and was believed only once, when it was true.' : `Something is wrong: expected ${JSON.stringify(expected)} and exit 1, found ${JSON.stringify(found)} and exit ${status}.`}
 
 The same as a page, with every transcript:  ${page}
-All files of the run:                        ${store}
+`)
+const realAgentAsExpected = demoRealAgent(store)
+console.log(`All files of the runs:  ${store}
 Next: README.md, or "bin/gantry scenario new my-first --target TOOL" in a project of yours.
 `)
-process.exitCode = asExpected ? 0 : 1
+process.exitCode = asExpected && realAgentAsExpected ? 0 : 1
 
 function tally(
   records: readonly { agent: string; verdict: string }[],

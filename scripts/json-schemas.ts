@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { scriptSchema } from '../src/agents/scripted/schema.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { rubricSchema } from '../src/judge/rubric.ts'
+import { boundaryScriptSchema } from '../src/models/boundary/script/schema.ts'
 import { modelScriptSchema } from '../src/models/scripted/schema.ts'
 import { scenarioSchema } from '../src/scenario/schema.ts'
 
@@ -11,6 +12,10 @@ const schemas: Record<string, { readonly title: string; readonly schema: z.ZodTy
   rubric: { title: 'A rubric for the judge', schema: rubricSchema },
   'agent-script': { title: 'A script for the scripted agent', schema: scriptSchema },
   'model-script': { title: 'A script for the scripted model', schema: modelScriptSchema },
+  'boundary-script': {
+    title: 'A script that answers in place of the model behind an agent',
+    schema: boundaryScriptSchema,
+  },
 }
 
 /** One JSON Schema for every kind of file a user writes, by path. */

@@ -1,5 +1,6 @@
 import type { AgentEnding, AgentEvent, AgentFailure, Untimed } from '../core/event.ts'
 import type { TokenUsage } from '../core/trial.ts'
+import type { ModelEndpoint } from '../models/boundary/contract.ts'
 
 /**
  * The code that runs one agent and turns its output into events.
@@ -17,6 +18,31 @@ export interface AgentDriver {
   /** Is the agent there, which version, can it work? Costs no money and changes nothing. */
   probe(context: ProbeContext): Promise<AgentProbe>
   run(request: AgentRequest): Promise<AgentOutcome>
+  /** One agent kept alive for many prompts, where it can be: the fast path. `run` is then one prompt of such a session. */
+  openSession?(request: SessionRequest): Promise<AgentSession>
+  /** Absent for an agent that has no model of its own, such as the scripted one. */
+  readonly modelAccess?: ModelAccess
+}
+
+/** How an agent reaches its model. */
+export interface ModelAccess {
+  /** Variables of the caller by which it is let in; it inherits them unless its model is behind the boundary. */
+  readonly credentials: readonly string[]
+  /** Does it tell what its calls cost? If not, the boundary can. */
+  readonly reportsCost: boolean
+}
+
+/** What all prompts of a session share. */
+export type SessionRequest = Omit<AgentRequest, 'prompt'>
+
+export interface AgentSession {
+  /**
+   * One prompt, and everything until the agent waits for the next one. Its outcome's cost and tokens are this prompt's.
+   * `spawn` was emitted when the session was opened, `complete` is emitted by `close`. One at a time.
+   */
+  ask(prompt: string): Promise<AgentOutcome>
+  /** Ends the agent and everything it started. */
+  close(): Promise<void>
 }
 
 export interface ProbeContext {
@@ -35,8 +61,14 @@ export interface AgentProbe {
    * Part of every cache key.
    */
   readonly fingerprint: string
-  /** Why it is not usable, and what to do. */
+  /** Why it is not usable, or may not work as expected, and what to do. */
   readonly problem?: string
+  /** The command that would mend it. */
+  readonly fix?: string
+  /** The versions the driver was made for, as a person reads it: `2.1.112 up to 3`. */
+  readonly supported?: string
+  /** Where it was found. */
+  readonly path?: string
 }
 
 export interface AgentRequest {
@@ -51,6 +83,9 @@ export interface AgentRequest {
   readonly maxTurns?: number
   /** The agent is stopped when what it reports passes this. */
   readonly maxCostUsd?: number
+  /** Where the agent finds its model instead of at its provider: the boundary. */
+  readonly endpoint?: ModelEndpoint
+  /** Aborted with the reason `over_budget` when somebody else who counts has seen the limit passed; else it is a cancellation. */
   readonly signal: AbortSignal
   readonly emit: (event: Untimed<AgentEvent>) => void
   /** Receives the process's output as it came, before any parsing. */
@@ -68,6 +103,8 @@ export interface AgentOutcome {
   readonly tokens: TokenUsage | null
   /** Set when the machinery and not the agent failed; makes the trial `infra`. */
   readonly failure: FailureReport | null
+  /** Set when what the agent was given is broken, such as a plugin that did not load; makes the trial `invalid`. */
+  readonly invalid?: string
   /** What a reader should know although it did not stop the agent: a fallback taken, a setting that could not act. */
   readonly warnings?: readonly string[]
 }

@@ -25,9 +25,16 @@ export interface UsageTotal {
   readonly tokens: TokenUsage | null
 }
 
+/** A limit of the request that ends an agent. */
+export type PassedLimit = 'over_budget' | 'over_turns'
+
 export interface StreamEnd extends UsageTotal {
   /** The last thing the main agent said. */
   readonly finalText: string | null
   /** A failure of the machinery from which the agent did not recover. */
   readonly failure: FailureReport | null
+  /** What the agent was given is broken, such as a plugin that did not load. */
+  readonly invalid?: string
+  /** The agent stopped by itself at a limit it was told. */
+  readonly passed?: PassedLimit
 }

@@ -28,6 +28,12 @@ export function wholeNumber(value: string): number {
   throw new InvalidArgumentError('Write a whole number from 0 up.')
 }
 
+export function port(value: string): number {
+  const number = Number(value)
+  if (value.trim() !== '' && Number.isInteger(number) && number >= 0 && number <= 65_535) return number
+  throw new InvalidArgumentError('Write a port from 0 to 65535.')
+}
+
 export function usd(value: string): number {
   const number = Number(value.replace(/^\$/, ''))
   if (value.trim() !== '' && Number.isFinite(number) && number > 0) return number

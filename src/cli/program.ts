@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { version } from '../core/version.ts'
+import { boundaryCommand } from './boundary/index.ts'
 import type { CliContext } from './context.ts'
+import { doctorCommand } from './doctor/index.ts'
 import { runsCommand } from './runs/index.ts'
 import { scenarioCommand } from './scenario/index.ts'
 import { testCommand } from './test.ts'
@@ -22,6 +24,8 @@ export function createProgram(context: CliContext): Command {
   program.addCommand(testCommand(context))
   program.addCommand(scenarioCommand(context))
   program.addCommand(runsCommand(context))
+  program.addCommand(boundaryCommand(context))
+  program.addCommand(doctorCommand(context))
   for (const command of [program, ...descendants(program)]) adapt(command, context)
   return program
 }

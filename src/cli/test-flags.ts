@@ -1,3 +1,6 @@
+import type { ReplayMode } from '../models/boundary/replay-mode.ts'
+import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
+
 /** Flags of `gantry test`, as commander hands them over. Absent means: the file or the default decides. */
 export interface TestFlags {
   readonly scenario?: string[]
@@ -16,7 +19,11 @@ export interface TestFlags {
   readonly timeout?: number
   readonly judge: boolean
   readonly judgeModel?: string
+  readonly judgeBatch?: JudgeBatchMode
   readonly cache: boolean
+  readonly replay?: ReplayMode
+  readonly cassettes?: string
+  readonly fault?: string[]
   readonly maxCostUsd?: number
   readonly maxTime?: number
   readonly maxPause?: number

@@ -1,5 +1,7 @@
 import { GantryError } from '../core/error.ts'
+import { replayModes } from '../models/boundary/replay-mode.ts'
 import { failedTrials, frozenRequest } from '../scenario/earlier-run.ts'
+import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import { parseShard } from '../scenario/plan.ts'
 import { type RunRequest, runRequestSchema } from '../scenario/request.ts'
 import type { Store } from '../store/contract.ts'
@@ -35,8 +37,12 @@ export async function testRequest(
     judge: flags.judge ? undefined : false,
     judgeModel: flags.judgeModel ?? env.GANTRY_JUDGE_MODEL ?? env.LLM_TOOL_TEST_JUDGE,
     cache: flags.cache ? undefined : false,
+    replay: flags.replay ?? oneOf(env, 'GANTRY_REPLAY', replayModes),
+    cassettes: flags.cassettes,
+    faults: flags.fault,
     maxCostUsd: flags.maxCostUsd ?? budgetOf(env),
     ...howFar(flags),
+    judgeBatch: flags.judgeBatch ?? oneOf(env, 'GANTRY_JUDGE_BATCH', judgeBatchModes),
   })
   if (flags.rerunFailed === undefined || flags.rerunFailed === false) return runRequestSchema.parse(asked)
   const { request, trials } = await failedTrials(
@@ -58,6 +64,7 @@ function resumedRequest(frozen: RunRequest, flags: TestFlags): RunRequest {
 /** How far and how fast a run goes, and how it is judged as a whole: none of it changes a single trial. */
 function howFar(flags: TestFlags): Record<string, unknown> {
   return {
+    judgeBatch: flags.judgeBatch,
     maxTimeMs: flags.maxTime,
     maxPauseMs: flags.maxPause,
     infraRetries: flags.infraRetries,
@@ -67,6 +74,14 @@ function howFar(flags: TestFlags): Record<string, unknown> {
     baseline: flags.baseline,
     seed: flags.seed,
   }
+}
+
+function oneOf<T extends string>(env: CliContext['env'], name: string, words: readonly T[]): T | undefined {
+  const text = env[name]
+  if (text === undefined || text === '') return undefined
+  const word = words.find((known) => known === text)
+  if (word !== undefined) return word
+  throw new GantryError('USAGE', `${name} is '${text}'`, { hint: `Known: ${words.join(', ')}.` })
 }
 
 function budgetOf(env: CliContext['env']): number | undefined {

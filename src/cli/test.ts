@@ -1,4 +1,6 @@
 import { Command, Option } from 'commander'
+import { replayModes } from '../models/boundary/replay-mode.ts'
+import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import type { CliContext } from './context.ts'
 import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
 import type { TestFlags } from './test-flags.ts'
@@ -27,6 +29,12 @@ export function testCommand(context: CliContext): Command {
     .option('--profile <name>', 'agents and models of a profile of gantry.yaml')
     .option('--target-binary <path>', 'the tool under test, instead of the one in the scenario')
     .option('--judge-model <name>', 'provider:model of the judge (else GANTRY_JUDGE_MODEL)')
+    .addOption(
+      new Option(
+        '--judge-batch <when>',
+        'ask the judge in batches, at half the price: auto (from 50 calls up, the default), always, never',
+      ).choices(judgeBatchModes),
+    )
     .option('--no-judge', 'leave the judge out')
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
     .optionsGroup('How:')
@@ -36,6 +44,18 @@ export function testCommand(context: CliContext): Command {
     .option('--max-time <duration>', 'start no trial after this time', duration)
     .option('--max-pause <duration>', 'how long one trial may wait for a rate limit', durationOrNone)
     .option('--infra-retries <n>', 'how often a trial is tried again when the machinery broke', wholeNumber)
+    .addOption(
+      new Option(
+        '--replay <mode>',
+        'of the traffic between agents and models: off, record, strict (only what was recorded), auto (record what is missing)',
+      ).choices(replayModes),
+    )
+    .option('--cassettes <dir>', 'where recorded traffic is (default: cassettes_path of gantry.yaml)')
+    .option(
+      '--fault <fault>',
+      'break calls to the model: 429@0, 529%20, cut@2:3, slow:500; repeatable',
+      repeated,
+    )
     .option('--no-cache', 'make every trial anew')
     .option('--seed <n>', 'of the resampling behind intervals', wholeNumber)
     .option('--watch', 'run again whenever a scenario, template or configuration changes')

@@ -31,6 +31,7 @@ describe('loadProject', () => {
       profiles: {},
       scenarios: ['scenarios/**/*.{yaml,yml}', 'fixtures/*.{yaml,yml}'],
       fixtures_path: 'fixtures',
+      cassettes_path: 'cassettes',
       models: {},
       redact: [],
       guard: {},

@@ -1,10 +1,13 @@
+import { resolve } from 'node:path'
 import type { AgentDriver, AgentProbe } from '../agents/contract.ts'
-import { type AgentConfig, createAgent } from '../agents/index.ts'
+import { type AgentConfig, agentSchema, createAgent } from '../agents/index.ts'
 import { GantryError } from '../core/error.ts'
 import { expandVariables } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
-import { fileProblem } from '../io/yaml.ts'
+import { fileProblem, readYaml, type SourceFile } from '../io/yaml.ts'
+import { type BoundaryScript, boundaryScriptSchema } from '../models/boundary/script/schema.ts'
 import type { Project } from './load.ts'
+import { modelOpener } from './model-opener.ts'
 
 /** An agent that can be run: its driver, and the environment it is owed besides the hermetic one. */
 export interface ResolvedAgent {
@@ -13,10 +16,15 @@ export interface ResolvedAgent {
   readonly probe: AgentProbe
   /** `env` of the configuration, expanded. */
   readonly env: Readonly<Record<string, string>>
-  /** Variables taken over from the caller. */
+  /** Variables taken over from the caller, besides those of `driver.modelAccess`. */
   readonly inheritEnv: readonly string[]
+  /** The variables of `driver.modelAccess` that are set, by the caller or by the configuration. */
+  readonly credentials: Readonly<Record<string, string>>
   /** `host`: the agent works with the caller's HOME. */
   readonly home: 'isolated' | 'host'
+  /** The script that answers in place of its model. */
+  readonly modelScript: SourceFile<BoundaryScript> | null
+  readonly meter: 'auto' | 'always' | 'never'
 }
 
 export interface AgentSurroundings {
@@ -29,40 +37,64 @@ export interface AgentSurroundings {
 }
 
 /**
- * The agent behind a name of gantry.yaml, or behind `scripted:PATH`, which needs no configuration. Throws when it is
+ * The agent behind a name of gantry.yaml; the name of a driver and `scripted:PATH` need no configuration. Throws when it is
  * not described, not installed, or lacks a variable: before any trial, so that nothing is half done.
  */
 export async function resolveAgent(name: string, surroundings: AgentSurroundings): Promise<ResolvedAgent> {
   const { project, cwd, env, probeEnv, signal } = surroundings
-  const inline = /^scripted:(.+)$/.exec(name)?.[1]
-  const settings: AgentConfig | undefined =
-    inline === undefined ? project.config.agents[name] : { driver: 'scripted', script: inline, models: [] }
-  if (settings === undefined) throw unknownAgent(name, project)
-  const driver = createAgent(name, settings, { base: inline === undefined ? project.root : cwd })
+  const { settings, base, isDescribed } = describeAgent(name, project, cwd)
+  const driver = createAgent(name, settings, { base, openModel: modelOpener(project) })
   const expanded = 'env' in settings ? expandAll(name, settings.env, surroundings) : {}
   const inheritEnv = 'inherit_env' in settings ? settings.inherit_env : []
-  const inherited = Object.fromEntries(
-    inheritEnv.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]])),
-  )
-  const probe = await driver.probe({ env: { ...probeEnv, ...inherited, ...expanded }, signal })
+  const credentials = pick({ ...env, ...expanded }, driver.modelAccess?.credentials ?? [])
+  const probe = await driver.probe({
+    env: { ...probeEnv, ...pick(env, inheritEnv), ...credentials, ...expanded },
+    signal,
+  })
   if (!probe.found) {
     throw new GantryError(
       'NOT_FOUND',
       `agent '${name}' cannot be used: ${probe.problem ?? 'it was not found'}`,
-      {
-        ...(project.source !== null &&
-          inline === undefined && { at: project.source.positionOf(['agents', name]) }),
-      },
+      { ...(project.source !== null && isDescribed && { at: project.source.positionOf(['agents', name]) }) },
     )
   }
+  const script = 'model_script' in settings ? settings.model_script : undefined
   return {
     name,
     driver,
     probe,
     env: expanded,
     inheritEnv,
+    credentials,
     home: 'home' in settings ? settings.home : 'isolated',
+    modelScript: script === undefined ? null : readYaml(resolve(base, script), boundaryScriptSchema),
+    meter: 'meter' in settings ? settings.meter : 'never',
   }
+}
+
+function describeAgent(
+  name: string,
+  project: Project,
+  cwd: string,
+): { readonly settings: AgentConfig; readonly base: string; readonly isDescribed: boolean } {
+  const described = project.config.agents[name]
+  if (described !== undefined) return { settings: described, base: project.root, isDescribed: true }
+  const script = /^scripted:(.+)$/.exec(name)?.[1]
+  const bare = agentSchema.safeParse(script === undefined ? { driver: name } : { driver: 'scripted', script })
+  if (!bare.success) throw unknownAgent(name, project)
+  return { settings: bare.data, base: cwd, isDescribed: false }
+}
+
+function pick(
+  env: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name]
+      return value === undefined || value === '' ? [] : [[name, value]]
+    }),
+  )
 }
 
 function expandAll(

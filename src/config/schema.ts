@@ -32,6 +32,11 @@ export const configSchema = z.strictObject({
     .default(['scenarios/**/*.{yaml,yml}', 'fixtures/*.{yaml,yml}'])
     .describe('Globs of the scenario files that are run when no path is given.'),
   fixtures_path: z.string().min(1).default('fixtures').describe('Where templates and rubrics are looked up.'),
+  cassettes_path: z
+    .string()
+    .min(1)
+    .default('cassettes')
+    .describe('Where the traffic between agents and models is recorded and replayed from.'),
   results_path: z.string().min(1).optional().describe('Where runs are stored; AGENT_ARTIFACT_DIR wins.'),
   models: pricesSchema.default({}).describe('Prices per model, over the built-in ones.'),
   redact: z

@@ -24,6 +24,8 @@ export interface TrialRecord {
   /** null = unmetered: unknown, which is not zero. */
   readonly costUsd: number | null
   readonly tokens: TokenUsage | null
+  /** The agent's part of the bill, per model. Absent when nothing was told. */
+  readonly usage?: readonly ModelUsage[]
   readonly durationMs: number
   readonly ending: AgentEnding
   readonly agentExitCode: number | null
@@ -52,11 +54,21 @@ export interface GateResult {
   readonly detail: Readonly<Record<string, unknown>>
 }
 
+/** What one model took part in a trial with. */
+export interface ModelUsage {
+  readonly model: string
+  readonly tokens: TokenUsage
+  /** null = no known price. */
+  readonly costUsd: number | null
+}
+
 export interface TokenUsage {
   readonly input: number
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
+  /** The part of `output` the model only thought. Absent when nobody told. */
+  readonly thinking?: number
 }
 
 /** How efficiently the target tool was used. Names as users know them from `metrics.json`. */

@@ -1,4 +1,4 @@
-import { availableParallelism, homedir, totalmem } from 'node:os'
+import { availableParallelism, homedir, tmpdir, totalmem } from 'node:os'
 
 export interface Host {
   readonly os: string
@@ -15,4 +15,9 @@ export function describeHost(): Host {
 /** `$HOME` as the caller's environment has it; the account's own when it says nothing. */
 export function homeDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return env.HOME === undefined || env.HOME === '' ? homedir() : env.HOME
+}
+
+/** `$TMPDIR` as the caller's environment has it; the system's own when it says nothing. */
+export function temporaryRoot(env: Readonly<Record<string, string | undefined>>): string {
+  return env.TMPDIR === undefined || env.TMPDIR === '' ? tmpdir() : env.TMPDIR
 }

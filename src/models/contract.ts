@@ -12,6 +12,55 @@ export interface Model {
   text(request: ModelRequest): Promise<ModelAnswer<string>>
   /** An answer that fits a schema: one repair round, in which the model sees what was wrong, then a typed error. */
   structured<T>(request: ModelRequest & { readonly schema: z.ZodType<T> }): Promise<ModelAnswer<T>>
+  /** Lets the model use tools until it asks for none, or a limit is reached. Fails as `text` does. */
+  loop(request: LoopRequest): Promise<LoopAnswer>
+}
+
+export interface LoopRequest extends ModelRequest {
+  readonly tools: readonly Tool[]
+  /** Answers of the model, at most. Default 50. */
+  readonly maxTurns?: number
+  /** Told as they happen, in order. */
+  readonly onStep?: (step: LoopStep) => void
+  /** Asked when the model wants to stop. A text is put to it as the user's next message, and the loop goes on. */
+  readonly beforeStop?: (text: string) => Promise<string | null>
+}
+
+/** Something a model may do. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly input: z.ZodType
+  /** `input` has been checked. A throw is told to the model as the tool's error. */
+  run(input: unknown, call: { readonly id: string; readonly signal: AbortSignal }): Promise<ToolAnswer>
+}
+
+export interface ToolAnswer {
+  readonly output: string
+  readonly isError?: boolean
+  readonly exitCode?: number
+}
+
+export type LoopStep =
+  | { readonly kind: 'thinking'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'usage'
+      readonly model: string
+      readonly tokens: TokenUsage
+      readonly costUsd: number | null
+    }
+  | { readonly kind: 'tool_call'; readonly id: string; readonly name: string; readonly input: unknown }
+  | ({
+      readonly kind: 'tool_result'
+      readonly id: string
+      readonly name: string
+      readonly durationMs: number
+    } & ToolAnswer)
+
+export interface LoopAnswer extends ModelAnswer<string> {
+  readonly turns: number
+  readonly ending: 'done' | 'max_turns'
 }
 
 export interface ModelRequest {

@@ -2,11 +2,18 @@ import { z } from 'zod'
 import type { TokenUsage } from '../core/trial.ts'
 
 /** USD per million tokens, by kind of token. */
-export interface TokenPrice {
+export interface PriceTier {
   readonly input: number
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
+  /** Of the part of the output that is only thought. Default: as output. */
+  readonly thinking?: number
+}
+
+export interface TokenPrice extends PriceTier {
+  /** What the whole call costs when its input, cached or not, is longer than this. */
+  readonly long?: PriceTier & { readonly aboveInputTokens: number }
 }
 
 /** By `provider:model`, or by the model alone for every provider that has it. */
@@ -25,6 +32,9 @@ const priceSchema = z
     cache_write_usd_per_mtok: usd
       .optional()
       .describe('USD per million tokens written to the cache. Default: the input price.'),
+    thinking_usd_per_mtok: usd
+      .optional()
+      .describe('USD per million tokens that are only thought. Default: the output price.'),
     input_cost_per_1k_tokens: usd.optional().describe('Older spelling: USD per thousand input tokens.'),
     output_cost_per_1k_tokens: usd.optional().describe('Older spelling: USD per thousand output tokens.'),
   })
@@ -44,6 +54,7 @@ const priceSchema = z
       output,
       cacheRead: row.cache_read_usd_per_mtok ?? input,
       cacheWrite: row.cache_write_usd_per_mtok ?? input,
+      ...(row.thinking_usd_per_mtok !== undefined && { thinking: row.thinking_usd_per_mtok }),
     }
   })
 
@@ -51,25 +62,47 @@ export const pricesSchema = z.record(z.string().min(1), priceSchema)
 
 export const freePrice: TokenPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** What the tokens cost in USD. null when the price is unknown, which is not zero. */
+/**
+ * What the tokens of many calls cost in USD; none of them is taken to have been a long one. null when the price is
+ * unknown, which is not zero.
+ */
 export function price(model: string, tokens: TokenUsage, table: PriceTable): number | null {
   const found = priceOf(model, table)
-  return found === null ? null : costOf(tokens, found)
+  return found === null ? null : tierCost(tokens, found)
 }
 
+/** Found by `provider:model`, by the model alone, and by either without the date at its end. */
 export function priceOf(model: string, table: PriceTable): TokenPrice | null {
-  const withoutProvider = model.slice(model.indexOf(':') + 1)
-  const key = [model, withoutProvider].find((name) => Object.hasOwn(table, name))
+  const alone = model.slice(model.indexOf(':') + 1)
+  const key = [model, alone, undated(model), undated(alone)].find((name) => Object.hasOwn(table, name))
   return key === undefined ? null : (table[key] ?? null)
 }
 
+/** What one call costs in USD. */
 export function costOf(tokens: TokenUsage, found: TokenPrice): number {
+  const inputTokens = tokens.input + tokens.cacheRead + tokens.cacheWrite
+  const isLong = found.long !== undefined && inputTokens > found.long.aboveInputTokens
+  return tierCost(tokens, isLong ? found.long : found)
+}
+
+function tierCost(tokens: TokenUsage, tier: PriceTier): number {
+  // A provider that counts badly may report more thoughts than output; then there was nothing else.
+  const thought = Math.min(tokens.thinking ?? 0, tokens.output)
   const micro =
-    tokens.input * found.input +
-    tokens.output * found.output +
-    tokens.cacheRead * found.cacheRead +
-    tokens.cacheWrite * found.cacheWrite
+    tokens.input * tier.input +
+    (tokens.output - thought) * tier.output +
+    thought * (tier.thinking ?? tier.output) +
+    tokens.cacheRead * tier.cacheRead +
+    tokens.cacheWrite * tier.cacheWrite
   return micro / 1_000_000
+}
+
+/** `claude-sonnet-4-5-20250929` and `gpt-5-2025-08-07` are dated names; `[1m]` and `-latest` say nothing of the price. */
+function undated(model: string): string {
+  return model
+    .replace(/^models\//, '')
+    .replace(/\[[^\]]*\]$/, '')
+    .replace(/(?:-latest|[-@]20\d{6}|-20\d{2}-\d{2}-\d{2})$/, '')
 }
 
 /** Neither spelling, or both, is no price. */

@@ -25,18 +25,59 @@ export interface OpenModel {
 
 export interface CompletionRequest {
   readonly system: string | undefined
-  readonly prompt: string
+  /** The conversation so far; the last message is the user's or holds the results of tools. */
+  readonly messages: readonly ChatMessage[]
+  readonly tools?: readonly ToolOffer[]
+  /** A JSON Schema the answer must fit, for providers that can be held to one. Others ignore it: the prompt says it too. */
+  readonly answerSchema?: Readonly<Record<string, unknown>>
   readonly maxOutputTokens: number
   readonly temperature: number | undefined
   readonly signal: AbortSignal
 }
 
+export interface ToolOffer {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema. */
+  readonly inputSchema: Readonly<Record<string, unknown>>
+}
+
+export type ChatMessage =
+  | { readonly role: 'user'; readonly text: string }
+  /** An earlier answer, given back as it came. */
+  | { readonly role: 'assistant'; readonly answer: ModelTurn }
+  | { readonly role: 'tool'; readonly results: readonly ToolReply[] }
+
+export interface ToolReply {
+  readonly id: string
+  readonly name: string
+  readonly output: string
+  readonly isError: boolean
+}
+
+/** One answer of a model. */
+export interface ModelTurn {
+  readonly text: string
+  readonly thinking: string
+  readonly toolCalls: readonly ToolRequest[]
+  /** What the provider needs to see again and nobody else understands, such as signatures of thoughts. */
+  readonly opaque?: unknown
+}
+
+export interface ToolRequest {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+
 export type Completion =
-  | { readonly kind: 'answer'; readonly text: string; readonly tokens: TokenUsage }
+  | ({ readonly kind: 'answer'; readonly tokens: TokenUsage } & ModelTurn)
   | {
       readonly kind: 'failure'
       readonly reason: AgentFailure
       readonly message: string
+      /** May the same call work when it is made again? Default: for rate limits and overload only. */
+      readonly passing?: boolean
       /** When the other side says how long to wait. */
       readonly retryAfterMs?: number
     }

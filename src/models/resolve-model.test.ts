@@ -208,6 +208,8 @@ test.each([
   ['answers: []'],
   ['answers: [{text: a, json: b}]'],
   ['answers: [{match: a}]'],
+  ['answers: [{json: 1, calls: [{name: a}]}]'],
+  ['answers: [{calls: []}]'],
   ['answers: [{error: tired}]'],
   ['answers: [{text: a, tmes: 3}]'],
   ['responses: [a]'],
@@ -215,16 +217,46 @@ test.each([
   await expect(scriptedModel(script)).rejects.toMatchObject({ code: 'INVALID_FILE' })
 })
 
-test('a provider without access is named together with those that have one', async () => {
+test('a provider that is not known is named together with those that are', async () => {
   const context = { env: {}, base: '/' }
-  await expect(resolveModel('anthropic:claude', context)).rejects.toMatchObject({
+  await expect(resolveModel('acme:large', context)).rejects.toMatchObject({
     code: 'NOT_FOUND',
-    message: expect.stringContaining("no access to models of 'anthropic'"),
-    hint: 'Known providers: scripted.',
+    message: expect.stringContaining("no access to models of 'acme'"),
+    hint: 'Known providers: anthropic, openai, openai-compatible, google, scripted.',
   })
   for (const name of ['gpt', ':x', 'scripted:', ''])
     await expect(resolveModel(name, context)).rejects.toMatchObject({ code: 'USAGE' })
   await expect(resolveModel('toString:x', context)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+})
+
+test.each([
+  ['anthropic:claude-opus-5-5', 'ANTHROPIC_API_KEY'],
+  ['openai:gpt-6.1-sol', 'OPENAI_API_KEY'],
+  ['google:gemini-3.8-flash', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  ['openai-compatible:llama', 'AGENT_LLM_BASE_URL'],
+])('%s without access names %s', async (name, variable) => {
+  const refused = resolveModel(name, { env: { [variable]: ' ' }, base: '/' })
+  await expect(refused).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+    message: expect.stringContaining(`${variable} is not set`),
+    hint: expect.stringContaining(`Set ${variable}`),
+  })
+})
+
+test('an address that is none is told with its variable', async () => {
+  const env = { AGENT_LLM_BASE_URL: 'localhost:8000' }
+  await expect(resolveModel('openai-compatible:llama', { env, base: '/' })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('AGENT_LLM_BASE_URL'),
+  })
+})
+
+test('default without access names the variables that would give it', async () => {
+  await expect(resolveModel('default', { env: {}, base: '/' })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+    message: 'cannot proceed without model access',
+    hint: expect.stringMatching(/AGENT_LLM_BASE_URL.*ANTHROPIC_API_KEY.*OPENAI_API_KEY/),
+  })
 })
 
 test('a script that is not there is told', async () => {

@@ -8,6 +8,8 @@ const limited: Completion = { kind: 'failure', reason: 'rate_limit', message: 's
 const answer: Completion = {
   kind: 'answer',
   text: 'ok',
+  thinking: '',
+  toolCalls: [],
   tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
 }
 
@@ -49,6 +51,11 @@ test.each(['auth', 'timeout', 'refused', 'context', 'malformed', 'unavailable'] 
     expect((await replay([{ ...limited, reason }])).calls).toBe(1)
   },
 )
+
+test('the provider knows better whether it may pass', async () => {
+  expect((await replay([{ ...limited, reason: 'unavailable', passing: true }])).calls).toBe(2)
+  expect((await replay([{ ...limited, passing: false }])).calls).toBe(1)
+})
 
 test('what the other side asks for is kept, unless it is too long to wait', () => {
   expect(retryWaitMs({ reason: 'rate_limit', retryAfterMs: 30_000 }, 1, policy, () => 0)).toBe(30_000)

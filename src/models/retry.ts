@@ -11,7 +11,7 @@ export interface RetryPolicy {
 
 export const defaultRetryPolicy: RetryPolicy = { attempts: 5, firstWaitMs: 1_000, longestWaitMs: 60_000 }
 
-/** What waiting can mend. */
+/** What waiting can mend unless the provider knows better: a server that broke down may be up again, a wrong address stays wrong. */
 const passing: ReadonlySet<AgentFailure> = new Set(['rate_limit', 'overloaded'])
 
 /**
@@ -19,12 +19,13 @@ const passing: ReadonlySet<AgentFailure> = new Set(['rate_limit', 'overloaded'])
  * shorter than what the other side asked for. When it asks for longer than the policy allows, waiting is of no use.
  */
 export function retryWaitMs(
-  failure: { readonly reason: AgentFailure; readonly retryAfterMs?: number },
+  failure: Pick<Extract<Completion, { kind: 'failure' }>, 'reason' | 'passing' | 'retryAfterMs'>,
   callsMade: number,
   policy: RetryPolicy,
   random: () => number,
 ): number | null {
-  if (!passing.has(failure.reason) || callsMade >= policy.attempts) return null
+  const mayPass = failure.passing ?? passing.has(failure.reason)
+  if (!mayPass || callsMade >= policy.attempts) return null
   const asked = failure.retryAfterMs ?? 0
   if (asked > policy.longestWaitMs) return null
   return Math.max(asked, backoffMs(callsMade - 1, policy, random))

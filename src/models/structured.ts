@@ -1,26 +1,33 @@
 import type { z } from 'zod'
-import { GantryError } from '../core/error.ts'
-import { addCost, addTokens } from './add-usage.ts'
-import { type ModelAnswer, type ModelRequest, modelFailureOf } from './contract.ts'
+import { addTokens } from '../core/add-tokens.ts'
+import { addCost } from './add-cost.ts'
+import type { ModelAnswer, ModelRequest } from './contract.ts'
 import { extractJson } from './extract-json.ts'
 import { modelError } from './model-error.ts'
+import type { CompletionRequest } from './provider.ts'
+import { toJsonSchema } from './to-json-schema.ts'
+import { withCostOf } from './with-cost-of.ts'
 
-type Ask = (request: ModelRequest) => Promise<ModelAnswer<string>>
+/** Plain text, with the schema for a provider that can hold the model to it. */
+export type AskText = (
+  request: ModelRequest & Pick<CompletionRequest, 'answerSchema'>,
+) => Promise<ModelAnswer<string>>
 
 /**
  * An answer that fits a schema, from any model that answers with text. What does not fit is shown to the model once,
  * with what was wrong; what does not fit then is a failure of kind `malformed`.
  */
 export async function structured<T>(
-  ask: Ask,
+  ask: AskText,
   { schema, ...request }: ModelRequest & { readonly schema: z.ZodType<T> },
 ): Promise<ModelAnswer<T>> {
-  const prompt = `${request.prompt}\n\n${await formatDemand(schema)}`
-  const first = await ask({ ...request, prompt })
+  const answerSchema = await toJsonSchema(schema)
+  const prompt = `${request.prompt}\n\n${formatDemand(answerSchema)}`
+  const first = await ask({ ...request, prompt, answerSchema })
   const fit = await readAnswer(first.value, schema)
   if (fit.kind === 'value') return { ...first, value: fit.value }
   const second = await withCostOf(first, () =>
-    ask({ ...request, prompt: `${prompt}\n\n${repairDemand(first.value, fit.problem)}` }),
+    ask({ ...request, answerSchema, prompt: `${prompt}\n\n${repairDemand(first.value, fit.problem)}` }),
   )
   const repaired = await readAnswer(second.value, schema)
   const usage = {
@@ -50,9 +57,7 @@ async function readAnswer<T>(answer: string, schema: z.ZodType<T>): Promise<Read
   return { kind: 'problem', problem: clipped(problem ?? 'there is no JSON in it', 2_000) }
 }
 
-async function formatDemand(schema: z.ZodType): Promise<string> {
-  const { z } = await import('zod')
-  const shape = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })
+function formatDemand(shape: object): string {
   return `Answer with one JSON value and nothing else. It must fit this JSON Schema:\n${JSON.stringify(shape)}`
 }
 
@@ -64,21 +69,6 @@ function repairDemand(answer: string, problem: string): string {
     problem,
     'Answer again, with the corrected JSON value and nothing else.',
   ].join('\n')
-}
-
-/** A call that fails after one that was paid must not hide what the first one cost. */
-async function withCostOf<T>(paid: ModelAnswer<string>, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    const failure = modelFailureOf(error)
-    if (failure === null || !(error instanceof GantryError)) throw error
-    throw modelError({
-      ...failure,
-      tokens: addTokens(paid.tokens, failure.tokens),
-      costUsd: addCost(paid.costUsd, failure.costUsd),
-    })
-  }
 }
 
 function clipped(text: string, length: number): string {

@@ -3,6 +3,7 @@ import { GantryError } from '../core/error.ts'
 import type { WorkspaceDelta } from '../gates/contract.ts'
 import { diffSnapshots, snapshotTree } from '../io/tree-snapshot.ts'
 import type { Recorder } from './recorder.ts'
+import { runAgent } from './run-agent.ts'
 import { prepareTarget } from './setup.ts'
 import type { TrialEnvironment } from './trial-environment.ts'
 import type { TrialPlace } from './trial-place.ts'
@@ -27,7 +28,6 @@ export async function agentStage(
   env: TrialEnvironment,
   recorder: Recorder,
 ): Promise<AgentStage> {
-  const { scenario } = work.case
   await prepareWorkspace(work.case, place, { withOracle: work.withOracle })
   const setupPlace = { workspace: place.fixture, env: env.before, signal: work.signal }
   const problem = await prepareTarget(work.case, setupPlace, work.limits.timeoutMs / 1000, recorder.emit)
@@ -35,16 +35,7 @@ export async function agentStage(
   if (problem !== null) return { kind: 'invalid', reason: problem }
   const before = wantsDelta(work) ? snapshotTree(place.fixture) : null
   const started = performance.now()
-  const outcome = await work.agent.driver.run({
-    prompt: scenario.task.prompt,
-    workspace: place.fixture,
-    model: work.planned.model,
-    env: env.agent,
-    signal: work.signal,
-    emit: recorder.emit,
-    transcript: recorder.transcript,
-    ...work.limits,
-  })
+  const outcome = await runAgent(work, place, env, recorder)
   const durationMs = Math.round(performance.now() - started)
   const lost = restorePlaces(place)
   recorder.flush()

@@ -94,7 +94,10 @@ async function tryCommand(
     probe: { found: true, version: null, authenticated: null, fingerprint: '' },
     env: {},
     inheritEnv: [],
+    credentials: {},
     home: 'isolated',
+    modelScript: null,
+    meter: 'never',
   }
   const { record } = await runTrial({
     planned: { id: name, case: entry.name, agent: name, model: 'default', attempt: 1 },
@@ -106,6 +109,7 @@ async function tryCommand(
     prices: {},
     redaction: createRedaction(redact, env, expandValues(entry.target.env, env)),
     env,
+    behind: null,
     checkpoints: { read: () => undefined, write: () => {} },
     withOracle,
     targetVersion: null,

@@ -1,10 +1,11 @@
+import type { AgentOutcome } from '../agents/contract.ts'
 import type { GateResult, JudgeResult } from '../core/trial.ts'
 import type { WorkspaceDelta } from '../gates/contract.ts'
 import { readHeadAndTail } from '../io/read-head-and-tail.ts'
 import { readTextInside } from '../io/read-text-inside.ts'
 import { judge, type PaidSample } from '../judge/judge.ts'
-import type { ChangedFile } from '../judge/prompt.ts'
-import { createBudget } from '../models/budget.ts'
+import type { ChangedFile, JudgeContext } from '../judge/prompt.ts'
+import { agentCostUsd } from './agent-cost.ts'
 import type { AgentStage } from './agent-stage.ts'
 import type { Recorder } from './recorder.ts'
 import type { TrialPlace } from './trial-place.ts'
@@ -30,29 +31,20 @@ export async function judgeTrial(
   const settings = scenario.evaluation.judge
   if (work.judge === null || rubric === null || settings === undefined) return { kind: 'not_asked' }
   if (!settings.always && gates.some((gate) => !gate.passed)) return { kind: 'not_asked' }
-  const { name } = work.judge
+  const { model } = work.judge
+  const context = questionOf(work, () => contextOf(work, place, outcome, delta, gates))
+  const budget = work.judge.budget(agentCostUsd(work, outcome, recorder.usage()))
+  // The answer may take a day, and thousands may wait for theirs.
+  recorder.rest()
   const judgement = await judge({
-    model: work.judge,
+    model,
     rubric: rubric.value,
     threshold: settings.pass_threshold,
     samples: settings.samples,
     aggregate: settings.aggregate,
     signal: work.signal,
-    // The trial reserved its share of the run's money; the judge is paid from what the agent left of it.
-    ...(work.limits.maxCostUsd !== undefined && {
-      budget: createBudget(work.limits.maxCostUsd, outcome.costUsd ?? 0),
-    }),
-    context: {
-      taskPrompt: work.redaction.text(scenario.task.prompt),
-      gates: gates.map(({ type, passed, message }) => ({
-        type,
-        passed,
-        message: work.redaction.text(message),
-      })),
-      finalMessage: outcome.finalText === null ? null : work.redaction.text(outcome.finalText),
-      transcript: readHeadAndTail(place.transcript, maxTranscriptBytes),
-      files: delta === null ? [] : changedFiles(delta, place, work),
-    },
+    ...(budget !== null && { budget }),
+    context,
     checkpoint: {
       load: (sample) => work.checkpoints.read(checkpointName(sample)) as PaidSample | undefined,
       save: (sample, paid) => work.checkpoints.write(checkpointName(sample), work.redaction.value(paid)),
@@ -61,12 +53,45 @@ export async function judgeTrial(
       recorder.emit({
         event: 'judge',
         sample: sample + 1,
-        model: name,
+        model: model.name,
         ...(result.kind === 'scored' ? { weighted_score: result.weighted_score } : { error: result.message }),
       }),
   })
   if (judgement.kind === 'judged') return judgement
   return { kind: 'unavailable', message: judgement.message, overBudget: judgement.reason === 'over_budget' }
+}
+
+/** The same words after a crash as before it, whatever a gate or a script says the second time. */
+function questionOf(
+  { judge: asked, checkpoints, redaction }: TrialWork,
+  make: () => JudgeContext,
+): JudgeContext {
+  if (asked?.keepsQuestion !== true) return make()
+  const kept = checkpoints.read('judge-question')
+  if (kept !== undefined) return kept as JudgeContext
+  const made = redaction.value(make()) as JudgeContext
+  checkpoints.write('judge-question', made)
+  return made
+}
+
+function contextOf(
+  work: TrialWork,
+  place: TrialPlace,
+  outcome: AgentOutcome,
+  delta: WorkspaceDelta | null,
+  gates: readonly GateResult[],
+): JudgeContext {
+  return {
+    taskPrompt: work.redaction.text(work.case.scenario.task.prompt),
+    gates: gates.map(({ type, passed, message }) => ({
+      type,
+      passed,
+      message: work.redaction.text(message),
+    })),
+    finalMessage: outcome.finalText === null ? null : work.redaction.text(outcome.finalText),
+    transcript: readHeadAndTail(place.transcript, maxTranscriptBytes),
+    files: delta === null ? [] : changedFiles(delta, place, work),
+  }
 }
 
 function checkpointName(sample: number): string {

@@ -1,4 +1,5 @@
 import { GantryError } from '../core/error.ts'
+import { sha256 } from '../io/sha256.ts'
 import type { Case } from './case.ts'
 import type { Combination } from './matrix.ts'
 
@@ -53,6 +54,17 @@ export function parseShard(text: string): Shard {
     })
   }
   return { index, count }
+}
+
+/** Where the cassette of a trial lies: by what it is, not by its place in the plan, which changes with every new scenario. */
+export function cassetteWords({ case: name, agent, model, attempt }: Omit<PlannedTrial, 'id'>): string[] {
+  return [distinct(name), distinct(`${agent}-${model}`), String(attempt)]
+}
+
+/** Names that differ only in what a slug drops stay apart. */
+function distinct(text: string): string {
+  const word = slug(text).slice(0, 80)
+  return word === text ? word : `${word}-${sha256(text).slice(0, 6)}`
 }
 
 function trialId(index: number, { case: name, agent, model, attempt }: Omit<PlannedTrial, 'id'>): string {

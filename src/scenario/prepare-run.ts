@@ -6,13 +6,20 @@ import { sha256 } from '../io/sha256.ts'
 import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
+import type { ModelBehind } from '../models/boundary/behind.ts'
+import type { FaultsConfig } from '../models/boundary/faults.ts'
+import { parseFault } from '../models/boundary/parse-fault.ts'
 import { type Budget, createBudget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { resolveModel } from '../models/index.ts'
+import { builtInPrices } from '../models/prices.ts'
+import type { PriceTable } from '../models/pricing.ts'
 import type { Case } from './case.ts'
 import { discoverScenarios } from './discover.ts'
+import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadCase } from './load-case.ts'
 import { type Combination, matrixOf } from './matrix.ts'
+import { modelBehind, refuseLockedOut } from './model-behind.ts'
 import { type PlannedTrial, planTrials } from './plan.ts'
 import { createRedaction, type Redaction } from './redaction.ts'
 import type { RunRequest } from './request.ts'
@@ -29,11 +36,18 @@ export interface PreparedRun {
   readonly agents: ReadonlyMap<string, ResolvedAgent>
   readonly targets: ReadonlyMap<string, TargetIdentity>
   readonly judge: Model | null
+  /** null: the judge is asked trial by trial. */
+  readonly judgeBatch: JudgeBatch | null
   readonly budget: Budget
   readonly trials: readonly PlannedTrial[]
   /** Cache key of a trial: changes with everything that could change its result. */
   readonly keys: ReadonlyMap<string, string>
   readonly redaction: Redaction
+  /** What stands behind each agent instead of its provider alone; nothing for those that are not here. */
+  readonly behind: ReadonlyMap<string, ModelBehind>
+  readonly faults: FaultsConfig | null
+  /** The user's over the built-in ones. */
+  readonly prices: PriceTable
 }
 
 export async function prepareRun(
@@ -70,14 +84,22 @@ export async function prepareRun(
     if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
   }
   const keys = trialKeys({ trials, cases, agents, targets, templates, request, env })
+  const behind = new Map<string, ModelBehind>()
+  for (const agent of agents.values()) {
+    const model = modelBehind(agent, request)
+    if (model !== null) behind.set(agent.name, model)
+    refuseLockedOut(agent, model)
+  }
+  const byName = new Map(cases.map((entry) => [entry.name, entry]))
   return {
     request,
     project,
     env,
-    cases: new Map(cases.map((entry) => [entry.name, entry])),
+    cases: byName,
     agents,
     targets,
     judge,
+    judgeBatch: planJudgeBatch(request.judgeBatch, judge?.name ?? null, trials, byName),
     budget,
     trials,
     keys,
@@ -87,6 +109,10 @@ export async function prepareRun(
       ...cases.map(({ target }) => expandValues(target.env, env)),
       ...[...agents.values()].map((agent) => agent.env),
     ),
+    behind,
+    prices: { ...builtInPrices, ...project.config.models },
+    faults:
+      request.faults.length === 0 ? null : { faults: request.faults.map(parseFault), seed: request.seed },
   }
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { replayModes } from '../models/boundary/replay-mode.ts'
+import { judgeBatchModes } from './judge-batch.ts'
 
 const names = z.array(z.string()).default([])
 
@@ -26,6 +28,7 @@ export const runRequestSchema = z.object({
   timeoutMs: z.number().positive().optional(),
   judge: z.boolean().default(true),
   judgeModel: z.string().optional(),
+  judgeBatch: z.enum(judgeBatchModes).default('auto'),
   cache: z.boolean().default(true),
   maxCostUsd: z.number().positive().optional(),
   maxTimeMs: z.number().positive().optional(),
@@ -38,6 +41,12 @@ export const runRequestSchema = z.object({
     .number()
     .min(0)
     .default(15 * 60_000),
+  /** Whether the traffic between agents and models is recorded or replayed. */
+  replay: z.enum(replayModes).default('off'),
+  /** Where cassettes are, instead of the configuration's place. */
+  cassettes: z.string().optional(),
+  /** Broken exchanges, in the short form of `--fault`. */
+  faults: names,
   concurrency: z.int().min(1).default(2),
   /** Run id, or `blessed` for the newest blessed run of these scenarios. */
   baseline: z.string().optional(),

@@ -6,7 +6,9 @@ import { createSummary, type SummaryFold } from '../core/summarize.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
-import type { FinishedRun, RunHeader } from '../report/contract.ts'
+import type { Boundary } from '../models/boundary/contract.ts'
+import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
+import type { FinishedRun, Reporter, RunHeader } from '../report/contract.ts'
 import { eventsForPeople } from '../report/events-for-people.ts'
 import { applyRetention } from '../store/apply-retention.ts'
 import type { LiveRun, ManifestChange } from '../store/contract.ts'
@@ -29,15 +31,21 @@ export interface RunResult {
 /** Makes every planned trial that is not yet made, and reports. Whatever is finished survives any end of this process. */
 export async function runPrepared(prepared: PreparedRun, powers: RunPowers): Promise<RunResult> {
   const run = await openLiveRun(prepared, powers)
+  await using boundary = lazyBoundary()
   try {
-    return await carryOut(prepared, powers, run)
+    return await carryOut(prepared, powers, run, boundary.get)
   } catch (error) {
     run.release()
     throw withResumeHint(error, run)
   }
 }
 
-async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun): Promise<RunResult> {
+async function carryOut(
+  prepared: PreparedRun,
+  powers: RunPowers,
+  run: LiveRun,
+  boundary: () => Promise<Boundary>,
+): Promise<RunResult> {
   const { request, trials } = prepared
   const { reporter, signal } = powers
   const started = performance.now()
@@ -63,30 +71,52 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
   const finished = powers.resume === undefined ? new Set<string>() : await takeUp(prepared, powers, run, take)
   const open = trials.filter((trial) => !finished.has(trial.id))
   const later = createLater()
-  const runner = createTrialRunner(prepared, {
-    run,
-    store: powers.store,
-    signal,
-    resumed: powers.resume !== undefined,
-    putAside: (record, why) => putAside(run, record, why, powers.store.clock.now()),
-    note: (note) => reporter.note?.(note),
-  })
-  const notRun = await workThrough(open, {
-    concurrency: request.concurrency,
-    signal,
-    ...(request.maxTimeMs !== undefined && { deadline: started + request.maxTimeMs }),
-    work: async (planned) => {
-      reporter.trialStarted?.(planned)
-      const made = await runner(planned)
-      if (made === null) return 'not_run'
-      later.add(() => {
-        made.store()
-        run.finishTrial(made.record)
-        take(made.record)
-      })
-      return 'done'
-    },
-  })
+  const note: NonNullable<Reporter['note']> = (line) => reporter.note?.(line)
+  // Loaded for those who need it.
+  await using batchedJudge =
+    prepared.judgeBatch === null
+      ? null
+      : await (await import('./batched-judge.ts')).openBatchedJudge(prepared, {
+          runDir: run.dir,
+          signal,
+          note,
+        })
+  /** Bills of agents whose trials have no record yet. */
+  const unjudgedUsd = new Map<string, number>()
+  const makeAll = (wanted: readonly PlannedTrial[], resumed: boolean): Promise<PlannedTrial[]> => {
+    const runner = createTrialRunner(prepared, {
+      run,
+      store: powers.store,
+      signal,
+      boundary,
+      resumed,
+      batchedJudge,
+      onAgentPaid: ({ id }, agentUsd) => unjudgedUsd.set(id, agentUsd ?? 0),
+      putAside: (record, why) => putAside(run, record, why, powers.store.clock.now()),
+      note,
+    })
+    return workThrough(wanted, {
+      concurrency: request.concurrency,
+      signal,
+      ...(request.maxTimeMs !== undefined && { deadline: started + request.maxTimeMs }),
+      work: async (planned, slot) => {
+        reporter.trialStarted?.(planned)
+        const made = await runner(planned, slot)
+        if (made === null) return 'not_run'
+        unjudgedUsd.delete(planned.id)
+        later.add(() => {
+          made.store()
+          run.finishTrial(made.record)
+          take(made.record)
+        })
+        return 'done'
+      },
+      ...(batchedJudge !== null && { onAllParked: batchedJudge.flush }),
+    })
+  }
+  let notRun = await makeAll(open, powers.resume !== undefined)
+  // What was set aside for the judge is far more than it costs: now there may be money for those that were refused.
+  if (notRun.length > 0 && batchedJudge?.isFlushed() === true) notRun = await makeAll(notRun, true)
   await later.done()
   return finish({
     powers,
@@ -97,6 +127,7 @@ async function carryOut(prepared: PreparedRun, powers: RunPowers, run: LiveRun):
     facts: facts.finish(),
     traces: traces.finish(),
     notRun,
+    unjudgedUsd: [...unjudgedUsd.values()].reduce((sum, usd) => sum + usd, 0),
     started,
   })
 }
@@ -139,6 +170,7 @@ async function finish(end: {
   readonly facts: readonly CaseFacts[]
   readonly traces: ManifestChange
   readonly notRun: readonly PlannedTrial[]
+  readonly unjudgedUsd: number
   readonly started: number
 }): Promise<RunResult> {
   const { powers, run, header, notRun } = end
@@ -146,7 +178,7 @@ async function finish(end: {
   const summary = end.summary.finish({
     durationMs: Math.round(performance.now() - end.started),
     notRun: notRun.length,
-    asideCostUsd: await asideCostUsd(run),
+    asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd,
     regressions: powers.baseline === undefined ? [] : findRegressions(powers.baseline.facts, end.facts),
   })
   await run.end({

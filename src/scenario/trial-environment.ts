@@ -2,10 +2,11 @@ import { delimiter, dirname } from 'node:path'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import { expandVariables } from '../core/expand.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
-import type { Case } from './case.ts'
-import type { PlannedTrial } from './plan.ts'
 import { scriptEnvironment } from './script-environment.ts'
 import type { TrialPlace } from './trial-place.ts'
+import type { TrialWork } from './trial-work.ts'
+
+type EnvironmentFacts = Pick<TrialWork, 'planned' | 'case' | 'agent' | 'behind' | 'env'>
 
 export interface TrialEnvironment {
   /** What the agent sees. */
@@ -18,11 +19,8 @@ export interface TrialEnvironment {
 
 /** The environments of one trial. The agent and the checks share HOME: many tools keep their data there. */
 export function trialEnvironment(
-  planned: PlannedTrial,
-  { target, targetProgram }: Case,
-  agent: ResolvedAgent,
+  { planned, case: { target, targetProgram }, agent, behind, env: host }: EnvironmentFacts,
   place: TrialPlace,
-  host: Readonly<Record<string, string | undefined>>,
 ): TrialEnvironment {
   const base = hermeticEnv({
     host,
@@ -44,8 +42,7 @@ export function trialEnvironment(
   return {
     agent: {
       ...base,
-      ...inherited(agent.inheritEnv, host),
-      ...agent.env,
+      ...ownVariables(agent, host, behind !== null),
       ...tool,
       GANTRY_SCENARIO: planned.case,
       GANTRY_ATTEMPT: String(planned.attempt),
@@ -67,6 +64,17 @@ function expandTarget(
 /** A tool that is a file outside the workspace is found by its name: its directory comes first on PATH. */
 function withTool(env: Record<string, string>, program: string | null, path: string): Record<string, string> {
   return program === null ? env : { ...env, PATH: `${dirname(program)}${delimiter}${env.PATH ?? path}` }
+}
+
+/** An agent whose model is behind the boundary is not given the keys to it: it needs none, and could not lose them. */
+function ownVariables(
+  agent: ResolvedAgent,
+  host: EnvironmentFacts['env'],
+  isBehind: boolean,
+): Record<string, string> {
+  const own = { ...inherited(agent.inheritEnv, host), ...agent.credentials, ...agent.env }
+  if (!isBehind) return own
+  return Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(agent.credentials, name)))
 }
 
 function inherited(

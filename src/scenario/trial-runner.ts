@@ -1,22 +1,33 @@
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
+import type { Boundary } from '../models/boundary/contract.ts'
 import { backoffMs } from '../models/retry.ts'
 import { cacheGet, cachePut } from '../store/cache.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
-import type { PlannedTrial } from './plan.ts'
+import type { BatchedJudge } from './batched-judge.ts'
+import { cassetteWords, type PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import type { PutAside } from './put-aside.ts'
+import type { Slot } from './slot.ts'
 import { takeFromCache } from './take-from-cache.ts'
 import { type MadeTrial, runTrial } from './trial.ts'
+import { trialJudge } from './trial-judge.ts'
 import type { TrialLimits, TrialWork } from './trial-work.ts'
 
 export interface RunnerPowers {
   readonly run: LiveRun
   readonly store: Store
   readonly signal: AbortSignal
+  /** Opened by the first trial that needs it. */
+  boundary(): Promise<Boundary>
   /** The run was begun by another process, which may have left trials half done. */
   readonly resumed: boolean
+  /** null: the judge is asked trial by trial. */
+  readonly batchedJudge: BatchedJudge | null
+  /** The agent is paid, and there is no record yet: its trial waits for its judge. null = unmetered. */
+  onAgentPaid(planned: PlannedTrial, agentUsd: number | null): void
   /** Keeps the files and the bill of a try that will be in no record. */
   putAside(record: TrialRecord, why: PutAside['why']): void
   note(note: { readonly level: 'info' | 'warning'; readonly message: string }): void
@@ -31,12 +42,14 @@ const defaultTimeoutMs = 300_000
 export function createTrialRunner(
   prepared: PreparedRun,
   powers: RunnerPowers,
-): (planned: PlannedTrial) => Promise<MadeTrial | null> {
+): (planned: PlannedTrial, slot: Slot) => Promise<MadeTrial | null> {
   const { request, budget } = prepared
   const { run, store, signal } = powers
-  return async (planned) => {
+  return async (planned, slot) => {
     const key = prepared.keys.get(planned.id) ?? null
-    const mayCache = request.cache && caseOf(prepared, planned).scenario.cost.cache
+    // A replay is there to be played: what it proves is that the agent still does the same.
+    const mayCache =
+      request.cache && request.replay === 'off' && caseOf(prepared, planned).scenario.cost.cache
     const hit = mayCache && key !== null ? cacheGet(store, key) : null
     if (hit !== null) return { record: await takeFromCache(hit, planned, run), store: () => {} }
     let waitedMs = 0
@@ -44,10 +57,18 @@ export function createTrialRunner(
       if (budget.remainingUsd() === 0) return null
       const share = budget.reserve(trialShare(prepared, planned))
       if (share.kind === 'refused') return null
-      const work = workOf(prepared, powers, planned, { key, tries, shareUsd: share.usd })
+      const { judge, isRunOutOfMoney } = trialJudge(prepared, powers.batchedJudge, {
+        maxUsd: caseOf(prepared, planned).scenario.cost.max_usd,
+        share,
+        slot,
+        onAgentPaid: (agentUsd) => powers.onAgentPaid(planned, agentUsd),
+      })
+      const work = workOf(prepared, powers, planned, { key, tries, shareUsd: share.usd, judge })
       const made = await runTrial(work)
       const { record } = made
       share.settle(record.costUsd)
+      // The agent's work stays where it is: whoever goes on with the run has it judged.
+      if (record.judgeError !== undefined && isRunOutOfMoney()) return null
       if (record.ending === 'over_budget' && cappedByRun(prepared, planned, share.usd)) {
         // Whoever goes on with the run makes the trial anew: what an agent without money left is not to be judged.
         made.store()
@@ -84,13 +105,18 @@ function caseOf(prepared: PreparedRun, planned: PlannedTrial) {
 
 function workOf(
   prepared: PreparedRun,
-  { run, store, signal, resumed }: RunnerPowers,
+  { run, store, signal, resumed, boundary }: RunnerPowers,
   planned: PlannedTrial,
   {
     key,
     tries,
     shareUsd,
-  }: { readonly key: string | null; readonly tries: number; readonly shareUsd: number | null },
+    judge,
+  }: Pick<TrialWork, 'judge'> & {
+    readonly key: string | null
+    readonly tries: number
+    readonly shareUsd: number | null
+  },
 ): TrialWork {
   const agent = prepared.agents.get(planned.agent)
   if (agent === undefined) throw new Error(`plan names the unknown agent ${planned.agent}`)
@@ -104,10 +130,11 @@ function workOf(
     agent,
     dir: run.openTrial(planned.id),
     limits: limitsOf(prepared, planned, shareUsd),
-    judge: prepared.judge,
-    prices: prepared.project.config.models,
+    judge,
+    prices: prepared.prices,
     redaction: prepared.redaction,
     env: prepared.env,
+    behind: behindOf(prepared, planned, boundary),
     checkpoints: {
       read,
       write: (name, value) => run.checkpoint(planned.id, name, value),
@@ -119,6 +146,20 @@ function workOf(
     clock: store.clock,
     signal,
   }
+}
+
+function behindOf(
+  { behind, faults, project, request }: PreparedRun,
+  planned: PlannedTrial,
+  boundary: RunnerPowers['boundary'],
+): TrialWork['behind'] {
+  const model = behind.get(planned.agent)
+  if (model === undefined) return null
+  const cassettes =
+    request.cassettes === undefined
+      ? resolve(project.root, project.config.cassettes_path)
+      : resolve(request.cwd, request.cassettes)
+  return { model, boundary, faults, cassette: join(cassettes, ...cassetteWords(planned)) }
 }
 
 function limitsOf(prepared: PreparedRun, planned: PlannedTrial, shareUsd: number | null): TrialLimits {

@@ -1,5 +1,9 @@
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { Clock } from '../io/clock.ts'
+import type { ModelBehind } from '../models/boundary/behind.ts'
+import type { Boundary } from '../models/boundary/contract.ts'
+import type { FaultsConfig } from '../models/boundary/faults.ts'
+import type { Budget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import type { PriceTable } from '../models/pricing.ts'
 import type { Case } from './case.ts'
@@ -15,10 +19,12 @@ export interface TrialWork {
   readonly dir: string
   readonly limits: TrialLimits
   /** null: no judge, whatever the scenario says. */
-  readonly judge: Model | null
+  readonly judge: TrialJudge | null
   readonly prices: PriceTable
   readonly redaction: Redaction
   readonly env: Readonly<Record<string, string | undefined>>
+  /** What stands behind the agent instead of its provider alone; null: nothing of ours. */
+  readonly behind: TrialModel | null
   readonly checkpoints: Checkpoints
   /** The files of the scenario's oracle are in the workspace. */
   readonly withOracle: boolean
@@ -29,10 +35,28 @@ export interface TrialWork {
   readonly signal: AbortSignal
 }
 
+/** The boundary for one trial. */
+export interface TrialModel {
+  readonly model: ModelBehind
+  /** One for the whole run, opened by the first who asks. */
+  boundary(): Promise<Boundary>
+  /** Absolute. */
+  readonly cassette: string
+  readonly faults: FaultsConfig | null
+}
+
 export interface TrialLimits {
   readonly timeoutMs: number
   readonly maxTurns?: number
   readonly maxCostUsd?: number
+}
+
+export interface TrialJudge {
+  readonly model: Model
+  /** Asked once the agent's bill is known (null = unmetered): what the judge is paid from. null: the model's own budget. */
+  budget(agentUsd: number | null): Budget | null
+  /** What the judge is told is kept: a batch may outlive this process, and its answers are found by the question. */
+  readonly keepsQuestion: boolean
 }
 
 /** Stages inside a trial that survive kill -9. */

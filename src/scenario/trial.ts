@@ -1,8 +1,8 @@
 import type { AgentOutcome } from '../agents/contract.ts'
 import { outcomeOf } from '../core/outcome.ts'
-import type { TrialRecord } from '../core/trial.ts'
+import type { ModelUsage, TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
-import { price } from '../models/pricing.ts'
+import { agentCostUsd, pricedUsage } from './agent-cost.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
 import { writeArtefacts } from './artefacts.ts'
 import { type Assessment, assess, notAssessed } from './assess.ts'
@@ -29,7 +29,7 @@ export async function runTrial(work: TrialWork): Promise<MadeTrial> {
   const finished = work.checkpoints.read('agent') as AgentStage | undefined
   const recorder = await openRecorder(place, work.redaction, work.clock, finished !== undefined)
   try {
-    const env = trialEnvironment(work.planned, work.case, work.agent, place, work.env)
+    const env = trialEnvironment(work, place)
     const stage = finished ?? (await agentStage(work, place, env, recorder))
     if (finished === undefined) work.checkpoints.write('agent', work.redaction.value(stage))
     const record = await evaluate(work, place, env, recorder, stage, startedAt)
@@ -48,10 +48,13 @@ async function evaluate(
   startedAt: string,
 ): Promise<TrialRecord> {
   if (stage.kind === 'invalid')
-    return recordOf(work, place, startedAt, stage, notAssessed(), 'invalid', stage.reason)
+    return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'invalid', stage.reason)
   const { outcome } = stage
+  if (outcome.invalid !== undefined)
+    return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'invalid', outcome.invalid)
   const broken = brokenMachinery(outcome, recorder)
-  if (broken !== null) return recordOf(work, place, startedAt, stage, notAssessed(), 'infra', broken)
+  if (broken !== null)
+    return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'infra', broken)
   const warnings = [...(outcome.warnings ?? []), ...restored(work, place)]
   const scripts = { workspace: place.fixture, env: env.after, signal: work.signal }
   warnings.push(...(await runPostScripts(work.case.scenario.scripts.post, scripts, recorder.emit)))
@@ -60,7 +63,7 @@ async function evaluate(
   stopIfInterrupted(work.signal)
   for (const message of warnings) recorder.emit({ event: 'note', level: 'warning', message })
   const { verdict, reason } = judged(assessment)
-  return recordOf(work, place, startedAt, stage, assessment, verdict, reason, warnings)
+  return recordOf(work, place, startedAt, stage, recorder, assessment, verdict, reason, warnings)
 }
 
 function judged(assessment: Assessment): { readonly verdict: Verdict; readonly reason: string } {
@@ -94,12 +97,14 @@ function recordOf(
   place: TrialPlace,
   startedAt: string,
   stage: AgentStage,
+  recorder: Recorder,
   assessment: Assessment,
   verdict: Verdict,
   reason: string,
   warnings: readonly string[] = [],
 ): TrialRecord {
   const outcome = stage.kind === 'ran' ? stage.outcome : null
+  const usage = pricedUsage(work, recorder.usage())
   const { planned } = work
   const record: TrialRecord = {
     id: planned.id,
@@ -116,8 +121,9 @@ function recordOf(
     evaluators: assessment.evaluators,
     score: assessment.score,
     tier: assessment.tier,
-    costUsd: costOf(work, outcome, assessment),
+    costUsd: costOf(work, outcome, usage, assessment),
     tokens: outcome?.tokens ?? null,
+    ...(usage.length > 0 && { usage }),
     durationMs: stage.kind === 'ran' ? stage.durationMs : 0,
     ending: assessment.judgeProblem?.overBudget === true ? 'over_budget' : (outcome?.ending ?? 'not_started'),
     agentExitCode: outcome?.exitCode ?? null,
@@ -136,12 +142,14 @@ function recordOf(
   return { ...(work.redaction.forPeople(record) as TrialRecord), id, case: name, file, agent, model, dir }
 }
 
-/** What the agent told, else what its tokens cost by the price table; the judge's bill on top. Unknown stays unknown. */
-function costOf(work: TrialWork, outcome: AgentOutcome | null, { judge }: Assessment): number | null {
-  if (outcome === null) return null
-  const agent =
-    outcome.costUsd ??
-    (outcome.tokens === null ? null : price(work.planned.model, outcome.tokens, work.prices))
+/** The agent's bill with the judge's on top. Unknown stays unknown. */
+function costOf(
+  work: TrialWork,
+  outcome: AgentOutcome | null,
+  usage: readonly ModelUsage[],
+  { judge }: Assessment,
+): number | null {
+  const agent = outcome === null ? null : agentCostUsd(work, outcome, usage)
   if (agent === null) return null
   return judge === null ? agent : agent + (judge.costUsd ?? 0)
 }

@@ -1,18 +1,28 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { findAgent } from '../../scripts/agent-cache.ts'
+import { claudeCode } from '../../src/agents/claude-code/claude-code.ts'
+import { codex } from '../../src/agents/codex/codex.ts'
+import { copilot } from '../../src/agents/copilot/copilot.ts'
+import { gemini } from '../../src/agents/gemini/gemini.ts'
+import { agentSchema } from '../../src/agents/index.ts'
+import { opencode } from '../../src/agents/opencode/opencode.ts'
 import { scriptSchema } from '../../src/agents/scripted/schema.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { gateSchema, gates } from '../../src/gates/index.ts'
 import { rubricSchema } from '../../src/judge/rubric.ts'
+import { boundaryScriptSchema } from '../../src/models/boundary/script/schema.ts'
+import { pricesAsOf } from '../../src/models/prices.ts'
 import { modelScriptSchema } from '../../src/models/scripted/schema.ts'
+import { defaultModels } from '../../src/models/select-model.ts'
 import { reporterNames } from '../../src/report/index.ts'
 import { scenarioSchema } from '../../src/scenario/schema.ts'
 import {
@@ -29,7 +39,7 @@ import {
 import { gantry, gantryTest, startGantry } from './support/gantry.ts'
 import { makeProject } from './support/project.ts'
 
-const documents = allDocuments()
+const documents = [...allDocuments(), readDocument('examples/real-agent/README.md')]
 
 /** What a fenced YAML block may claim to be. */
 const kinds: Readonly<Record<string, z.ZodType>> = {
@@ -39,6 +49,7 @@ const kinds: Readonly<Record<string, z.ZodType>> = {
   rubric: rubricSchema,
   'agent-script': scriptSchema,
   'model-script': modelScriptSchema,
+  'boundary-script': boundaryScriptSchema,
   workflow: z.looseObject({ jobs: z.record(z.string(), z.unknown()) }),
 }
 
@@ -82,7 +93,8 @@ test('every gantry command mentioned in the text exists with its flags', () => {
 
 test('every flag mentioned beside a command belongs to some command', () => {
   const known = new Set(commands(program()).flatMap(flagsOf))
-  const pages = ['README.md', 'docs/scenarios.md', 'docs/configuration.md', 'docs/reports.md', 'docs/runs.md']
+  const names = ['scenarios', 'configuration', 'boundary', 'models', 'reports', 'runs']
+  const pages = ['README.md', ...names.map((name) => `docs/${name}.md`)]
   const unknown = pages.flatMap((path) =>
     [...readDocument(path).text.matchAll(/`(--[a-z][a-z-]*)[^`]*`/g)]
       .map(([, flag = '']) => flag)
@@ -122,6 +134,7 @@ test('every key a user can write is documented', () => {
     rubric: ['docs/scenarios.md'],
     gantry: ['docs/configuration.md', 'docs/agents.md', 'docs/scenarios.md'],
     'agent-script': ['docs/agents.md'],
+    'boundary-script': ['docs/boundary.md'],
   }
   for (const [name, paths] of Object.entries(pages)) {
     const text = paths.map((path) => readDocument(path).text).join('\n')
@@ -129,6 +142,52 @@ test('every key a user can write is documented', () => {
     const missing = keysIn(schema).filter((key) => !new RegExp(`\\b${key}\\b`).test(text))
     expect(missing, name).toEqual([])
   }
+})
+
+test('every driver has a section of its own that names each of its keys, or shares them with the others', () => {
+  const { text } = readDocument('docs/agents.md')
+  const shared = sectionOf(text, 'Keys that agents share')
+  for (const { shape } of agentSchema.options) {
+    const [driver = ''] = shape.driver.values
+    const section = sectionOf(text, `driver: ${driver}`)
+    expect(section, driver).toContain(`driver: ${driver}`)
+    const silent = Object.keys(shape).filter(
+      (key) => ![section, shared].some((words) => words.includes(`\`${key}\``)) && key !== 'driver',
+    )
+    expect(silent, driver).toEqual([])
+  }
+})
+
+test('every agent is documented with how to get it and from which version on it is supported', () => {
+  const rows = readDocument('docs/agents.md').text.split('\n')
+  for (const { driver, install, supported } of [claudeCode, codex, copilot, gemini, opencode]) {
+    const row = rows.find((cells) => cells.startsWith(`| \`${driver}\``)) ?? ''
+    expect(row, driver).toContain(install)
+    expect(row, driver).toContain(`${supported.from} up to ${supported.below.replace(/(\.0)+$/, '')}`)
+  }
+})
+
+test('the date of the prices and what `default` stands for are documented', () => {
+  const { text } = readDocument('docs/models.md')
+  for (const word of [pricesAsOf, ...Object.values(defaultModels)]) expect(text).toContain(word)
+})
+
+test('curl gets the answer of the script, as the page about the boundary says', async () => {
+  using project = makeProject()
+  const section = {
+    path: 'docs/boundary.md',
+    text: sectionOf(readDocument('docs/boundary.md').text, 'By itself'),
+  }
+  const [ask, script, shown] = fencesOf(section)
+  project.write({ 'ask.sh': ask?.text ?? '', 'hello.yaml': script?.text ?? '' })
+  const serve = ['boundary', 'serve', '--script', 'hello.yaml', 'sh', 'ask.sh']
+  expect(shown?.text).toContain(`$ gantry ${serve.join(' ')}\n`)
+  const { stdout, stderr, code } = await startGantry(project, serve, { cwd: project.dir }).ended
+  expect(code).toBe(0)
+  expect(stdout).toContain('Hello from a file.')
+  const printed = lines(stderr)
+  for (const line of lines(shown?.text ?? '').filter((each) => /^(#1|1 exchange|claude)/.test(each)))
+    expect(printed.map(withoutTime)).toContain(withoutTime(line))
 })
 
 test('every reporter and every room of the source is named where a reader looks for it', () => {
@@ -184,11 +243,16 @@ test('the scenario of the README has sound gates', async () => {
   expect(code).toBe(0)
 })
 
-test.each(['jot', 'command-agent', 'guidance'])('the gates of the example %s are sound', async (name) => {
-  using project = makeProject()
-  const { code, stdout } = await gantry(project, ['scenario', 'check'], { cwd: join(root, 'examples', name) })
-  expect(code, stdout).toBe(0)
-})
+test.each(['jot', 'command-agent', 'guidance', 'real-agent'])(
+  'the gates of the example %s are sound',
+  async (name) => {
+    using project = makeProject()
+    const { code, stdout } = await gantry(project, ['scenario', 'check'], {
+      cwd: join(root, 'examples', name),
+    })
+    expect(code, stdout).toBe(0)
+  },
+)
 
 test('the example jot believes the careful agent and not the hasty one', async () => {
   using project = makeProject()
@@ -217,6 +281,39 @@ test('the example command-agent passes as it is and behind its adapter, which te
   expect(priced.trials).toMatchObject([{ model: 'toy-1', verdict: 'pass' }])
   expect(priced.trials[0]?.costUsd).toBeCloseTo((812 * 3 + 64 * 15) / 1e6, 9)
 })
+
+const realAgent = join(root, 'examples/real-agent')
+
+test('the example real-agent needs nothing but Gantry, and its replay needs not even the script', async () => {
+  using project = makeProject()
+  const cassettes = ['--cassettes', project.path('cassettes')]
+  const flags = ['--agent', 'builtin', ...cassettes]
+  const recorded = await gantryTest(project, [...flags, '--replay', 'record'], { cwd: realAgent })
+  expect(recorded.trials).toMatchObject([{ agent: 'builtin', verdict: 'pass', costUsd: 0 }])
+  project.write({ 'gantry.yaml': 'agents:\n  builtin: { driver: builtin }\n' })
+  cpSync(join(realAgent, 'scenarios'), project.path('scenarios'), { recursive: true })
+  cpSync(join(realAgent, 'fixtures'), project.path('fixtures'), { recursive: true })
+  const replayed = await gantryTest(project, [...flags, '--replay', 'strict'])
+  expect(replayed.trials).toMatchObject([{ agent: 'builtin', verdict: 'pass', costUsd: 0 }])
+})
+
+test.each([
+  { agent: 'claude', id: 'claude-code' },
+  { agent: 'codex', id: 'codex' },
+])(
+  'the example real-agent tells a repair by $id from a claim, where it is installed',
+  async ({ agent, id }) => {
+    const installed = findAgent(id)?.program ?? null
+    if (installed === null)
+      return console.warn(`skipped: ${id} is not installed; npm run test:agents does it`)
+    using project = makeProject()
+    const PATH = [dirname(installed), process.env.PATH].join(delimiter)
+    const agents = agent === 'claude' ? 'claude,liar' : agent
+    const { trials } = await gantryTest(project, ['--agent', agents], { cwd: realAgent, env: { PATH } })
+    for (const trial of trials)
+      expect(trial, trial.reason).toMatchObject({ verdict: trial.agent === 'liar' ? 'fail' : 'pass' })
+  },
+)
 
 test('the adapter passes the exit code of its agent on', async () => {
   using project = makeProject({ 'toy-agent.sh': 'echo "no \\"luck\\""; exit 7\n' })
@@ -295,11 +392,14 @@ async function parsed(argv: readonly string[]): Promise<string> {
   return 'ok'
 }
 
-/** Words of a mention that name no command and no flag of it. Arguments and values are free; `list|show` names two commands. */
+/**
+ * Words of a mention that name no command and no flag of it. Arguments and values are free, as is everything behind `--`;
+ * `list|show` names two commands.
+ */
 function unknownWords(argv: readonly string[]): string[] {
   let command = program()
   const unknown: string[] = []
-  for (const word of argv) {
+  for (const word of argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined)) {
     const named = word.split('|').map((name) => command.commands.find((each) => each.name() === name))
     const [first] = named
     if (first !== undefined && named.every((each) => each !== undefined)) command = first
@@ -350,6 +450,10 @@ function settled(line: string): string {
     .replaceAll(/run_\d{8}_\d{6}_[a-z0-9]{6}/g, 'RUN')
     .replaceAll(/\s+/g, ' ')
     .trim()
+}
+
+function withoutTime(line: string): string {
+  return line.replace(/, \d+ ms$/, '')
 }
 
 function parseJson(line: string): unknown {

@@ -103,6 +103,66 @@ describe('the claude-code stream', () => {
     ])
   })
 
+  test('a plugin that did not load makes what follows worth nothing, and says which', () => {
+    const init = { type: 'system', subtype: 'init' }
+    const error = { plugin: 'inline[0]', message: 'no manifest', path: '/plugins/demo' }
+    expect(play({ ...init, plugin_errors: [error, 'odd'] }, { ...init }).end.invalid).toBe(
+      'a plugin did not load: /plugins/demo: no manifest; odd',
+    )
+    expect(play({ ...init, plugin_errors: [] }).end).not.toHaveProperty('invalid')
+  })
+
+  test.each([
+    ['error_max_turns', 'over_turns'],
+    ['error_max_budget_usd', 'over_budget'],
+  ])('a limit at which it stopped by itself is told: %s', (subtype, passed) => {
+    expect(play({ ...resultLine, subtype, is_error: true }).end).toMatchObject({ passed, failure: null })
+    expect(play({ ...resultLine, subtype, is_error: true }, resultLine).end).not.toHaveProperty('passed')
+  })
+
+  test('a hook is seen when it begins and when it ends', () => {
+    const hook = { type: 'system', hook_event: 'Stop', hook_name: 'Stop' }
+    expect(
+      play(
+        { ...hook, subtype: 'hook_started' },
+        { ...hook, subtype: 'hook_response', outcome: 'error', exit_code: 2 },
+      ).events,
+    ).toEqual([
+      { event: 'hook', hook: 'Stop', name: 'Stop', outcome: 'started' },
+      { event: 'hook', hook: 'Stop', name: 'Stop', outcome: 'error', exit_code: 2 },
+    ])
+  })
+
+  test('the usage of several models is told for each, with its own cost', () => {
+    const usage = { input_tokens: 10, output_tokens: 1 }
+    const counts = (outputTokens: number, costUSD: number) => ({ inputTokens: 10, outputTokens, costUSD })
+    const { events, end } = play(
+      assistantLine('m1', text('x'), usage),
+      {
+        ...resultLine,
+        total_cost_usd: 0.75,
+        modelUsage: { 'm[1m]': { ...counts(30, 0.5), thinkingTokens: 7 }, small: counts(5, 0.25) },
+      },
+      { ...resultLine, total_cost_usd: 1, modelUsage: { 'm[1m]': counts(40, 0.75), small: counts(5, 0.25) } },
+    )
+    const none = { event: 'usage', input_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 }
+    expect(events.filter(({ event }) => event === 'usage').slice(1)).toEqual([
+      { ...none, model: 'm', output_tokens: 29, thinking_tokens: 7, cost_usd: 0.5 },
+      { ...none, model: 'small', input_tokens: 10, output_tokens: 5, cost_usd: 0.25 },
+      { ...none, model: 'm', output_tokens: 10, cost_usd: 0.25 },
+    ])
+    expect(end).toMatchObject({ costUsd: 1, tokens: { input: 20, output: 45 } })
+  })
+
+  test('models that cannot be told apart still add up to what was reported', () => {
+    const { end } = play(assistantLine('m1', text('x'), { input_tokens: 10, output_tokens: 1 }), {
+      ...resultLine,
+      total_cost_usd: 1,
+      modelUsage: { a: { inputTokens: 6, outputTokens: 2 }, b: { inputTokens: 6, outputTokens: 2 } },
+    })
+    expect(end).toMatchObject({ costUsd: 1, tokens: { input: 12, output: 4 } })
+  })
+
   test('a denial that left no result is told at the end', () => {
     const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }
     const { events } = play(assistantLine('m1', call), {

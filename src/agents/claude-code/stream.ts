@@ -1,9 +1,9 @@
-import type { AgentEvent, Untimed } from '../../core/event.ts'
+import type { AgentEvent, HookEvent, Untimed } from '../../core/event.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
 import { asArray, asObject, asString, defined, type Json } from '../json-fields.ts'
 import { readLine } from '../read-line.ts'
-import type { StreamParser } from '../stream.ts'
+import type { PassedLimit, StreamParser } from '../stream.ts'
 import { createToolLog } from './tool-log.ts'
 import { createUsageLedger } from './usage-ledger.ts'
 
@@ -16,6 +16,8 @@ export function createStreamParser(): StreamParser {
   const turns = new Set<string>()
   let finalText: string | null = null
   let failure: FailureReport | null = null
+  let passed: PassedLimit | undefined
+  let invalid: string | undefined
 
   const assistant = (line: Json): Events => {
     const message = asObject(line.message) ?? {}
@@ -59,6 +61,7 @@ export function createStreamParser(): StreamParser {
   const result = (line: Json): Events => {
     finalText = asString(line.result) ?? finalText
     failure = failureOf(line)
+    passed = passedBy(line)
     const errors: Events = failure === null ? [] : [{ event: 'error', ...failure }]
     return [...tools.denials(asArray(line.permission_denials)), ...ledger.result(line), ...errors]
   }
@@ -66,9 +69,15 @@ export function createStreamParser(): StreamParser {
   const system = (line: Json): Events => {
     switch (line.subtype) {
       case 'init':
+        invalid ??= pluginProblem(line)
         return [sessionEvent(line)]
+      case 'hook_started':
+        return [{ ...hookEvent(line), outcome: 'started' }]
       case 'hook_response':
         return [hookEvent(line)]
+      case 'informational':
+      case 'notification':
+        return noticeOf(line)
       case 'api_retry':
         failure = retryFailure(line)
         return [{ event: 'error', ...failure }]
@@ -96,7 +105,7 @@ export function createStreamParser(): StreamParser {
     push: (line) => readLine(line, read),
     turns: () => turns.size,
     usage: () => ledger.total(),
-    end: () => ({ finalText, failure, ...ledger.total() }),
+    end: () => ({ finalText, failure, ...ledger.total(), ...defined({ invalid, passed }) }),
   }
 }
 
@@ -123,7 +132,24 @@ function sessionEvent(line: Json): Untimed<AgentEvent> {
   })
 }
 
-function hookEvent(line: Json): Untimed<AgentEvent> {
+/** Claude Code goes on without a plugin, or without its hooks, as if nothing were missing. */
+function pluginProblem(line: Json): string | undefined {
+  const errors = asArray(line.plugin_errors).map((error) => {
+    const about = asObject(error)
+    const words = asString(about?.message) ?? wordsOf(error)
+    const plugin = asString(about?.path) ?? asString(about?.plugin)
+    return plugin === undefined ? words : `${plugin}: ${words}`
+  })
+  return errors.length === 0 ? undefined : `a plugin did not load: ${errors.join('; ')}`
+}
+
+/** What Claude Code tells its user beside the conversation. */
+function noticeOf(line: Json): Events {
+  const text = asString(line.content) ?? asString(line.text)
+  return text === undefined ? [] : [{ event: 'message', role: 'system', text }]
+}
+
+function hookEvent(line: Json): Untimed<HookEvent> {
   const exitCode = line.exit_code
   return defined({
     event: 'hook' as const,
@@ -151,6 +177,11 @@ function failureOf(line: Json): FailureReport | null {
   const reason = classifyFailure(said, status)
   if (reason !== null) return { reason, message }
   return line.terminal_reason === 'api_error' ? { reason: 'unavailable', message } : null
+}
+
+function passedBy({ subtype }: Json): PassedLimit | undefined {
+  if (subtype === 'error_max_turns') return 'over_turns'
+  return subtype === 'error_max_budget_usd' ? 'over_budget' : undefined
 }
 
 function retryFailure(line: Json): FailureReport {

@@ -2,6 +2,15 @@ import type { Untimed, UsageEvent } from '../../core/event.ts'
 import { asAmount, asObject, defined, type Json } from '../json-fields.ts'
 import type { UsageTotal } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
+import {
+  addCounts,
+  countsSince,
+  isNothing,
+  messageCounts,
+  modelCounts,
+  noTokens,
+  type TokenCounts,
+} from './token-counts.ts'
 
 type Usages = readonly Untimed<UsageEvent>[]
 
@@ -13,14 +22,13 @@ export interface UsageLedger {
   total(): UsageTotal
 }
 
-interface Counts {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
+/** What was emitted for one model, or for all. */
+interface Account {
+  readonly tokens: TokenCounts
+  readonly costUsd: number
 }
 
-const nothing: Counts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+const empty: Account = { tokens: noTokens, costUsd: 0 }
 
 /**
  * Messages carry preliminary counts and no price; `result` carries the exact totals of the whole process so far
@@ -28,11 +36,14 @@ const nothing: Counts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
  */
 export function createUsageLedger(): UsageLedger {
   const meter = createUsageMeter()
-  const seen = new Map<string, Counts>()
+  const seen = new Map<string, TokenCounts>()
+  const byModel = new Map<string, Account>()
+  let all = empty
   /** Ends of earlier turns, for versions that tell the usage of each turn alone. */
-  let closed = nothing
-  const emit = (more: Counts, costUsd: number | undefined, model: string | undefined): Usages => {
-    if (costUsd === undefined && Object.values(more).every((count) => count === 0)) return []
+  let closed = noTokens
+
+  const emit = (more: TokenCounts, costUsd: number | undefined, model: string | undefined): Usages => {
+    if (costUsd === undefined && isNothing(more)) return []
     const usage = defined({
       event: 'usage' as const,
       model,
@@ -40,70 +51,75 @@ export function createUsageLedger(): UsageLedger {
       output_tokens: more.output,
       cache_read_tokens: more.cacheRead,
       cache_write_tokens: more.cacheWrite,
+      thinking_tokens: more.thinking === 0 ? undefined : more.thinking,
       cost_usd: costUsd,
     })
     meter.add(usage)
+    all = added(all, more, costUsd)
+    if (model !== undefined) byModel.set(model, added(byModel.get(model) ?? empty, more, costUsd))
     return [usage]
   }
+
+  const byEachModel = (models: readonly ModelTotal[], more: TokenCounts, costMore: number): Usages | null => {
+    const parts = models.map(({ model, tokens, costUsd }) => {
+      const before = byModel.get(model) ?? empty
+      return {
+        model,
+        tokens: countsSince(tokens, before.tokens),
+        costUsd: Math.max(0, costUsd - before.costUsd),
+      }
+    })
+    const tokens = parts.map((part) => part.tokens).reduce(addCounts, noTokens)
+    const costUsd = parts.reduce((sum, part) => sum + part.costUsd, 0)
+    const isExact = isNothing(countsSince(tokens, more)) && isNothing(countsSince(more, tokens))
+    if (!isExact || Math.abs(costUsd - costMore) > 1e-9) return null
+    // That the whole cost nothing is known too: the first one always tells.
+    return parts.flatMap((part, index) =>
+      emit(part.tokens, part.costUsd === 0 && index > 0 ? undefined : part.costUsd, part.model),
+    )
+  }
+
   return {
     message(id, model, usage) {
       if (usage === null) return []
       const now = messageCounts(usage)
-      const more = difference(now, id === undefined ? nothing : (seen.get(id) ?? nothing))
+      const more = countsSince(now, id === undefined ? noTokens : (seen.get(id) ?? noTokens))
       if (id !== undefined) seen.set(id, now)
       return emit(more, undefined, model)
     },
     result(line) {
-      const before = meter.total()
-      const models = Object.entries(asObject(line.modelUsage) ?? {})
+      const models = modelTotals(asObject(line.modelUsage) ?? {})
       const target =
-        models.length > 0 ? modelCounts(models) : sum(closed, messageCounts(asObject(line.usage) ?? {}))
-      const more = difference(target, before.tokens ?? nothing)
+        models.length > 0
+          ? models.map(({ tokens }) => tokens).reduce(addCounts, noTokens)
+          : addCounts(closed, messageCounts(asObject(line.usage) ?? {}))
+      const more = countsSince(target, all.tokens)
       const costUsd = asAmount(line.total_cost_usd)
-      const costMore = costUsd === undefined ? undefined : Math.max(0, costUsd - (before.costUsd ?? 0))
-      const usages = emit(more, costMore, models.length === 1 ? models[0]?.[0] : undefined)
-      closed = meter.total().tokens ?? nothing
+      const costMore = costUsd === undefined ? undefined : Math.max(0, costUsd - all.costUsd)
+      const exact = costMore === undefined || models.length === 0 ? null : byEachModel(models, more, costMore)
+      const usages = exact ?? emit(more, costMore, models.length === 1 ? models[0]?.model : undefined)
+      closed = all.tokens
       return usages
     },
     total: meter.total,
   }
 }
 
-function messageCounts(usage: Json): Counts {
-  return {
-    input: asAmount(usage.input_tokens) ?? 0,
-    output: asAmount(usage.output_tokens) ?? 0,
-    cacheRead: asAmount(usage.cache_read_input_tokens) ?? 0,
-    cacheWrite: asAmount(usage.cache_creation_input_tokens) ?? 0,
+interface ModelTotal extends Account {
+  readonly model: string
+}
+
+/** A model with a larger window is told as `name[1m]` here and as `name` in its messages: it is one model. */
+function modelTotals(usage: Json): readonly ModelTotal[] {
+  const totals = new Map<string, Account>()
+  for (const [name, value] of Object.entries(usage)) {
+    const told = asObject(value) ?? {}
+    const model = name.replace(/\[\w+\]$/, '')
+    totals.set(model, added(totals.get(model) ?? empty, modelCounts(told), asAmount(told.costUSD)))
   }
+  return [...totals].map(([model, account]) => ({ model, ...account }))
 }
 
-function modelCounts(models: readonly (readonly [string, unknown])[]): Counts {
-  return models
-    .map(([, value]) => asObject(value) ?? {})
-    .map((usage) => ({
-      input: asAmount(usage.inputTokens) ?? 0,
-      output: asAmount(usage.outputTokens) ?? 0,
-      cacheRead: asAmount(usage.cacheReadInputTokens) ?? 0,
-      cacheWrite: asAmount(usage.cacheCreationInputTokens) ?? 0,
-    }))
-    .reduce(sum, nothing)
-}
-
-function sum(a: Counts, b: Counts): Counts {
-  return combine(a, b, (x, y) => x + y)
-}
-
-/** Never negative: an increment only adds. */
-function difference(now: Counts, before: Counts): Counts {
-  return combine(now, before, (x, y) => Math.max(0, x - y))
-}
-
-function combine(a: Counts, b: Counts, how: (x: number, y: number) => number): Counts {
-  return {
-    input: how(a.input, b.input),
-    output: how(a.output, b.output),
-    cacheRead: how(a.cacheRead, b.cacheRead),
-    cacheWrite: how(a.cacheWrite, b.cacheWrite),
-  }
+function added({ tokens, costUsd }: Account, more: TokenCounts, costMore = 0): Account {
+  return { tokens: addCounts(tokens, more), costUsd: costUsd + costMore }
 }

@@ -65,6 +65,14 @@ function outputOf(item: Json): string {
   if (output !== undefined) return output
   const error = asString(asObject(item.error)?.message)
   if (error !== undefined) return error
+  const agents = asObject(item.agents_states)
+  if (agents !== null) return Object.values(agents).map(agentState).join('\n')
   const content = asArray(asObject(item.result)?.content)
   return content.map((part) => asString(asObject(part)?.text) ?? JSON.stringify(part)).join('\n')
+}
+
+/** What a tool for subagents tells of one of them. */
+function agentState(value: unknown): string {
+  const state = asObject(value)
+  return [state?.status, state?.message].filter((word) => typeof word === 'string').join(': ')
 }

@@ -1,29 +1,14 @@
-import { stripVTControlCharacters } from 'node:util'
-import type { OutputEvent } from '../../core/event.ts'
 import { createStreamParser as createClaudeCodeParser } from '../claude-code/stream.ts'
 import { createStreamParser as createCodexParser } from '../codex/stream.ts'
 import type { AgentRequest } from '../contract.ts'
-import { createLineSplitter } from '../line-splitter.ts'
-import type { StreamEnd, StreamParser, UsageTotal } from '../stream.ts'
+import { createLineReader, createTextReader, type OutputReader } from '../process/output-reader.ts'
 import type { CommandAgentConfig } from './schema.ts'
 import { createStreamParser as createEventParser } from './stream.ts'
-
-/** Takes the bytes of a process and emits events. */
-export interface OutputReader {
-  stdout(chunk: Uint8Array): void
-  stderr(chunk: Uint8Array): void
-  turns(): number
-  usage(): UsageTotal
-  /** After the last byte. */
-  end(): StreamEnd
-}
-
-type Emit = AgentRequest['emit']
 
 /** `onProgress` is called whenever turns or usage may have changed. */
 export function createOutputReader(
   format: CommandAgentConfig['output'],
-  emit: Emit,
+  emit: AgentRequest['emit'],
   onProgress: () => void,
 ): OutputReader {
   switch (format) {
@@ -35,65 +20,5 @@ export function createOutputReader(
       return createLineReader(createClaudeCodeParser(), emit, onProgress)
     case 'codex-json':
       return createLineReader(createCodexParser(), emit, onProgress)
-  }
-}
-
-/** What an agent said in the end is its last words, not a flood before them. */
-const maxFinalText = 64 * 1024
-
-function createTextReader(emit: Emit): OutputReader {
-  let tail = ''
-  const stdout = createTextForwarder('stdout', emit, (text) => {
-    tail = (tail + text).slice(-maxFinalText)
-  })
-  const stderr = createTextForwarder('stderr', emit)
-  return {
-    stdout: stdout.push,
-    stderr: stderr.push,
-    turns: () => 0,
-    usage: () => ({ costUsd: null, tokens: null }),
-    end() {
-      stdout.end()
-      stderr.end()
-      const finalText = stripVTControlCharacters(tail).trim()
-      return { finalText: finalText === '' ? null : finalText, failure: null, costUsd: null, tokens: null }
-    },
-  }
-}
-
-function createLineReader(parser: StreamParser, emit: Emit, onProgress: () => void): OutputReader {
-  const lines = createLineSplitter((line) => {
-    for (const event of parser.push(line)) emit(event)
-    onProgress()
-  })
-  const stderr = createTextForwarder('stderr', emit)
-  return {
-    stdout: lines.push,
-    stderr: stderr.push,
-    turns: parser.turns,
-    usage: parser.usage,
-    end() {
-      lines.end()
-      stderr.end()
-      return parser.end()
-    },
-  }
-}
-
-function createTextForwarder(
-  stream: NonNullable<OutputEvent['stream']>,
-  emit: Emit,
-  onText: (text: string) => void = () => {},
-): { push(chunk: Uint8Array): void; end(): void } {
-  // A character cut between two chunks is put together again.
-  const decoder = new TextDecoder()
-  const forward = (text: string): void => {
-    if (text === '') return
-    emit({ event: 'output', text, stream })
-    onText(text)
-  }
-  return {
-    push: (chunk) => forward(decoder.decode(chunk, { stream: true })),
-    end: () => forward(decoder.decode()),
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { modelKeys } from '../model-keys.ts'
 
 const words = z.tuple([z.string().min(1)], z.string())
 
@@ -42,6 +43,7 @@ export const commandAgentSchema = z
         'isolated: an empty HOME per trial. host: the HOME of the caller, with all settings and logins in it.',
       ),
     models: z.array(z.string().min(1)).default([]).describe('Models this agent may be run with. Empty: any.'),
+    ...modelKeys,
     version_command: words
       .optional()
       .describe(

@@ -1,4 +1,5 @@
 import type { AgentRequest } from '../contract.ts'
+import { endingOfAbort } from '../limits.ts'
 
 type HaltCause = 'timed_out' | 'cancelled' | 'over_budget' | 'over_turns'
 
@@ -25,7 +26,7 @@ export function createHalt(request: Pick<AgentRequest, 'signal' | 'timeoutMs'>):
     controller.abort()
     resolveStopped(null)
   }
-  const cancel = (): void => stop('cancelled')
+  const cancel = (): void => stop(endingOfAbort(request.signal))
   // A longer wait overflows the timer and would fire at once.
   const timer = setTimeout(() => stop('timed_out'), Math.min(request.timeoutMs, 2 ** 31 - 1))
   request.signal.addEventListener('abort', cancel)

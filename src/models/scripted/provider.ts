@@ -1,28 +1,34 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { noTokens } from '../../core/add-tokens.ts'
 import type { TokenUsage } from '../../core/trial.ts'
 import { readYaml } from '../../io/yaml.ts'
-import { noTokens } from '../add-usage.ts'
 import { freePrice } from '../pricing.ts'
 import type { Completion, CompletionRequest, Provider } from '../provider.ts'
 import { modelScriptSchema, type ScriptedAnswer } from './schema.ts'
 
 /**
  * `scripted:PATH`, a model that answers from a file: for tests, demonstrations and dry runs. It is free, which is known,
- * unless the user prices it. Without `match` answers are given in the order of the calls.
+ * unless the user prices it. Without `match` answers are given in the order of the calls; a match looks at the system text
+ * and at the last message.
  */
 export const scripted: Provider = {
   name: 'scripted',
   open: async (model, { base }) => {
     const path = resolve(base, model)
     const pick = createPicker(readYaml(path, modelScriptSchema).value.answers)
+    let calls = 0
+    const nextId = (): string => {
+      calls += 1
+      return `call_${calls}`
+    }
     return {
       price: freePrice,
       complete: async (request) => {
-        const answer = pick(`${request.system ?? ''}\n${request.prompt}`)
+        const answer = pick(`${request.system ?? ''}\n${lastWords(request)}`)
         if (answer === null) return exhausted(path, request)
         if (answer.delay_ms > 0) await wait(answer.delay_ms, undefined, { signal: request.signal })
-        return completionOf(answer)
+        return completionOf(answer, nextId)
       },
     }
   },
@@ -41,9 +47,15 @@ function createPicker(answers: readonly ScriptedAnswer[]): (prompt: string) => S
   }
 }
 
-function completionOf(answer: ScriptedAnswer): Completion {
+function completionOf(answer: ScriptedAnswer, nextId: () => string): Completion {
   if (answer.error === undefined)
-    return { kind: 'answer', text: answer.text ?? JSON.stringify(answer.json), tokens: tokensOf(answer) }
+    return {
+      kind: 'answer',
+      text: answer.text ?? (answer.json === undefined ? '' : JSON.stringify(answer.json)),
+      thinking: answer.thinking ?? '',
+      toolCalls: (answer.calls ?? []).map(({ name, input }) => ({ id: nextId(), name, input })),
+      tokens: tokensOf(answer),
+    }
   return {
     kind: 'failure',
     reason: answer.error,
@@ -59,10 +71,19 @@ function tokensOf({ usage }: ScriptedAnswer): TokenUsage {
     output: usage.output_tokens,
     cacheRead: usage.cache_read_tokens,
     cacheWrite: usage.cache_write_tokens,
+    ...(usage.thinking_tokens !== undefined && { thinking: usage.thinking_tokens }),
   }
 }
 
-function exhausted(path: string, { prompt }: CompletionRequest): Completion {
-  const start = JSON.stringify(prompt.length > 80 ? `${prompt.slice(0, 80)}…` : prompt)
+function exhausted(path: string, request: CompletionRequest): Completion {
+  const words = lastWords(request)
+  const start = JSON.stringify(words.length > 80 ? `${words.slice(0, 80)}…` : words)
   return { kind: 'failure', reason: 'unavailable', message: `${path} has no answer left for ${start}` }
+}
+
+/** What the model is answering: the user's last message, or the results of the tools it has used. */
+function lastWords({ messages }: CompletionRequest): string {
+  const last = messages.at(-1)
+  if (last?.role === 'user') return last.text
+  return last?.role === 'tool' ? last.results.map(({ output }) => output).join('\n') : ''
 }

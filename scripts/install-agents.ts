@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { agentDirectory, findAgent } from './agent-cache.ts'
+import { type PinnedAgent, pinnedAgents } from './pinned-agents.ts'
+
+/** Installs what is missing. Returns what could not be had, with npm's own words. */
+export function installAgents(suites: readonly PinnedAgent['suite'][]): string[] {
+  return pinnedAgents
+    .filter(({ id, suite }) => suites.includes(suite) && findAgent(id) === null)
+    .flatMap((agent) => {
+      console.log(`Installing ${agent.package} ${agent.version} for the tests …`)
+      const problem = install(agent)
+      return problem === null ? [] : [`${agent.id} ${agent.version}: ${problem}`]
+    })
+}
+
+/** Made aside and moved into place: an interrupted install leaves nothing that looks like an agent. */
+function install(agent: PinnedAgent): string | null {
+  const place = agentDirectory(agent)
+  mkdirSync(dirname(place), { recursive: true })
+  const draft = mkdtempSync(join(dirname(place), `.${basename(place)}-`))
+  const { status, stderr, error } = spawnSync(
+    'npm',
+    [
+      'install',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      ...(agent.flags ?? []),
+      '--prefix',
+      draft,
+      `${agent.package}@${agent.version}`,
+    ],
+    { encoding: 'utf8', shell: process.platform === 'win32' },
+  )
+  try {
+    if (status !== 0) return error?.message ?? stderr.trim()
+    renameSync(draft, place)
+    return null
+  } catch (cause) {
+    // Another test run may have been quicker.
+    return findAgent(agent.id) === null ? String(cause) : null
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,53 @@
+// npm run test:agents: the conformance suite on real agents, with the boundary as their only model.
+//   node scripts/test-agents.ts [main] [vitest arguments…]
+// `main` leaves out the slow ones. Where the machine allows it everything runs in a network namespace that has only loopback, with
+// a name server of our own that answers nothing and remembers every question.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { installAgents } from './install-agents.ts'
+
+const root = join(import.meta.dirname, '..')
+const args = process.argv.slice(2)
+const onlyMain = args[0] === 'main'
+const missing = installAgents(onlyMain ? ['main'] : ['main', 'long'])
+for (const problem of missing) console.error(`Not installed, ${problem}`)
+if (missing.length > 0 && process.env.CI === 'true') process.exit(3)
+
+const vitest = ['vitest', 'run', '--project', 'agents', ...(onlyMain ? [] : ['--project', 'agents-long'])]
+const command = [...vitest, ...args.slice(onlyMain ? 1 : 0)]
+const way = namespace()
+if (way === null) {
+  console.warn(
+    'This machine gives no network namespace: the agents run without proof that they stay on loopback.',
+  )
+}
+const [program = '', ...words] =
+  way === null
+    ? command
+    : [...way, 'sh', '-c', entering(), 'sh', join(root, 'test/agents/resolv.conf'), ...command]
+const { status } = spawnSync(program, words, {
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, ...(way === null ? {} : { GANTRY_TEST_NAMESPACE: '1' }) },
+})
+process.exit(status ?? 3)
+
+/** Loopback comes up first; without our own resolv.conf a question would go to a server that cannot be reached, unseen. */
+function entering(): string {
+  return 'ip link set lo up && mount --bind "$1" /etc/resolv.conf && shift && exec "$@"'
+}
+
+function namespace(): readonly string[] | null {
+  const ways = [
+    ['unshare', '--net', '--mount'],
+    ['unshare', '--map-root-user', '--net', '--mount'],
+  ]
+  const test = join(root, 'test/agents/resolv.conf')
+  return (
+    ways.find(
+      ([name = '', ...flags]) =>
+        spawnSync(name, [...flags, 'sh', '-c', entering(), 'sh', test, 'true'], { stdio: 'ignore' })
+          .status === 0,
+    ) ?? null
+  )
+}

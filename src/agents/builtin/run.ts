@@ -1,0 +1,111 @@
+import { GantryError } from '../../core/error.ts'
+import type { AgentEnding } from '../../core/event.ts'
+import { version } from '../../core/version.ts'
+import { type LoopAnswer, type Model, modelFailureOf } from '../../models/contract.ts'
+import type { AgentOutcome, AgentRequest, FailureReport } from '../contract.ts'
+import { endingOfAbort } from '../limits.ts'
+import { notStarted } from '../process/not-started.ts'
+import { createHalt, type Halt } from '../scripted/halt.ts'
+import type { BuiltinAgent } from './builtin-agent.ts'
+import { systemPrompt } from './prompt.ts'
+import { createRecord, type RunRecord } from './record.ts'
+import { createTools } from './tools/index.ts'
+import { withHooks } from './with-hooks.ts'
+
+interface End {
+  readonly ending: AgentEnding
+  readonly exitCode: number | null
+  readonly failure: FailureReport | null
+}
+
+/** One prompt, and everything until the model asks for no more tools or a limit is reached. */
+export async function runBuiltin(
+  { name, config, openModel }: BuiltinAgent,
+  request: AgentRequest,
+): Promise<AgentOutcome> {
+  const startedMs = performance.now()
+  const asked = request.model === 'default' ? (config.model ?? 'default') : request.model
+  request.emit({ event: 'spawn', command: 'builtin', args: [asked] })
+  if (request.signal.aborted) return notStarted(name, request, 'it was cancelled')
+  const { env, endpoint, maxCostUsd } = request
+  let model: Model
+  try {
+    model = await openModel(asked, {
+      env,
+      ...(endpoint !== undefined && { endpoint }),
+      ...(maxCostUsd !== undefined && { maxCostUsd }),
+    })
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    return notStarted(name, request, error.message)
+  }
+  const halt = createHalt(request)
+  const record = createRecord(request, model.name, () => halt.stop('over_budget'))
+  let end: End
+  try {
+    end = endOfLoop(await work(model, config, request, halt, record))
+  } catch (error) {
+    end = endOfError(error, request, halt)
+  } finally {
+    halt.dispose()
+  }
+  const { ending, exitCode, failure } = end
+  const duration_secs = (performance.now() - startedMs) / 1_000
+  request.emit({ event: 'complete', exit_code: exitCode, duration_secs, ending })
+  return { ending, exitCode, finalText: record.finalText(), ...record.usage(), failure }
+}
+
+function work(
+  model: Model,
+  { instructions, max_turns }: BuiltinAgent['config'],
+  request: AgentRequest,
+  halt: Halt,
+  record: RunRecord,
+): Promise<LoopAnswer> {
+  const { prompt, workspace, env, hooks, emit } = request
+  const tools = createTools({ workspace, env })
+  emit({
+    event: 'session',
+    agent: 'builtin',
+    agent_version: version,
+    model: model.name,
+    tools: tools.map((tool) => tool.name),
+  })
+  record.begin(prompt)
+  const limits = [request.maxTurns, max_turns].filter((limit) => limit !== undefined)
+  return model.loop({
+    system: systemPrompt(workspace, instructions),
+    prompt,
+    tools: tools.map((tool) => withHooks(tool, hooks, halt)),
+    signal: halt.signal,
+    onStep: record.step,
+    ...(limits.length > 0 && { maxTurns: Math.min(...limits) }),
+    beforeStop: async () => {
+      const decision = await halt.race(hooks?.beforeStop?.())
+      if (decision?.kind !== 'refuse') return null
+      record.refuseStop(decision.reason)
+      return decision.reason
+    },
+  })
+}
+
+function endOfLoop({ ending }: LoopAnswer): End {
+  return ending === 'done'
+    ? { ending: 'exited', exitCode: 0, failure: null }
+    : { ending: 'over_turns', exitCode: null, failure: null }
+}
+
+/** What is no fault of the model or of the environment is a bug, and is thrown on. */
+function endOfError(error: unknown, { signal, emit }: AgentRequest, halt: Halt): End {
+  const cause = halt.cause()
+  if (cause !== null) {
+    const ending = cause === 'cancelled' ? endingOfAbort(signal) : cause
+    return { ending, exitCode: null, failure: null }
+  }
+  if (!(error instanceof GantryError)) throw error
+  const failed = modelFailureOf(error)
+  if (failed?.reason === 'over_budget') return { ending: 'over_budget', exitCode: null, failure: null }
+  const failure: FailureReport = { reason: failed?.reason ?? 'unavailable', message: error.message }
+  emit({ event: 'error', ...failure })
+  return { ending: 'exited', exitCode: 1, failure }
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { modelKeys } from '../model-keys.ts'
+
+/** Our own agent: a loop around a model and six tools. */
+export const builtinAgentSchema = z.strictObject({
+  driver: z
+    .literal('builtin')
+    .describe(
+      'A small agent of Gantry itself: it reads, lists, searches, writes, edits and runs. An API key is enough.',
+    ),
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The model as provider:model, used when a run names none. Default: by the keys that are set; a custom endpoint before Anthropic before OpenAI.',
+    ),
+  instructions: z.string().min(1).optional().describe('Put behind the system prompt.'),
+  max_turns: z.int().positive().optional().describe('Answers of the model, at most. Default 50.'),
+  env: z
+    .record(z.string().min(1), z.string())
+    .default({})
+    .describe(`Environment of its commands. $\{NAME} in a value is replaced by the variable of the caller.`),
+  inherit_env: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Variables of the caller that its commands get too, besides those by which the model is reached.',
+    ),
+  home: z
+    .enum(['isolated', 'host'])
+    .default('isolated')
+    .describe('isolated: an empty HOME per trial. host: the HOME of the caller.'),
+  models: z.array(z.string().min(1)).default([]).describe('Models this agent may be run with. Empty: any.'),
+  ...modelKeys,
+})
+
+export type BuiltinAgentConfig = z.output<typeof builtinAgentSchema>

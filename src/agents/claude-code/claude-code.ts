@@ -1,0 +1,35 @@
+import type { CliAgent } from '../cli/contract.ts'
+import { launch } from './launch.ts'
+import type { ClaudeCodeConfig } from './schema.ts'
+import { createStreamParser } from './stream.ts'
+
+export const claudeCredentials = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'ANTHROPIC_BASE_URL',
+] as const
+
+/** Claude Code, headless. */
+export const claudeCode: CliAgent<ClaudeCodeConfig> = {
+  driver: 'claude-code',
+  program: 'claude',
+  install: 'npm install -g @anthropic-ai/claude-code',
+  supported: { from: '2.1.112', below: '3.0.0' },
+  credentials: claudeCredentials,
+  reportsCost: true,
+  launch,
+  createParser: createStreamParser,
+  isAuthenticated,
+  inputs: ({ plugins, settings, mcp_config }) => [
+    ...plugins,
+    ...(typeof settings === 'string' ? [settings] : []),
+    ...mcp_config,
+  ],
+}
+
+/** A login kept in HOME, or another provider's own credentials, cannot be seen from here. */
+export function isAuthenticated(env: Readonly<Record<string, string>>): boolean | null {
+  const keys = claudeCredentials.filter((name) => name !== 'ANTHROPIC_BASE_URL')
+  return keys.some((name) => (env[name] ?? '') !== '') ? true : null
+}

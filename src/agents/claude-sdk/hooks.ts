@@ -1,0 +1,71 @@
+import type { AgentHooks } from '../contract.ts'
+import { asObject, asString, type Json } from '../json-fields.ts'
+import type { SdkHook } from './sdk.ts'
+
+/** Our hooks in the SDK's form. Claude Code waits for each of them; one that fails forbids rather than lets pass. */
+export function sdkHooks(hooks: AgentHooks): Readonly<Record<string, readonly Json[]>> {
+  const { beforeTool, afterTool, beforeStop } = hooks
+  return {
+    ...(beforeTool && { PreToolUse: [matcher((input) => askBeforeTool(hooks, input))] }),
+    ...(afterTool && {
+      PostToolUse: [matcher((input) => tellAfterTool(hooks, input))],
+      PostToolUseFailure: [matcher((input) => tellAfterTool(hooks, input))],
+    }),
+    ...(beforeStop && { Stop: [matcher(() => askBeforeStop(hooks))] }),
+  }
+}
+
+function matcher(hook: SdkHook): Json {
+  return { hooks: [hook] }
+}
+
+async function askBeforeTool(hooks: AgentHooks, input: Json): Promise<Json> {
+  const tool = asString(input.tool_name) ?? 'unknown'
+  const decision = await hooks
+    .beforeTool?.({ tool, input: input.tool_input })
+    .catch((cause: unknown) => ({ kind: 'deny' as const, reason: `the check before it failed: ${cause}` }))
+  // An empty answer leaves the decision to the permission mode; `allow` would override it.
+  if (decision?.kind !== 'deny') return {}
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: decision.reason,
+    },
+  }
+}
+
+async function tellAfterTool(hooks: AgentHooks, input: Json): Promise<Json> {
+  const tool = asString(input.tool_name) ?? 'unknown'
+  const error = asString(input.error)
+  const output = error ?? outputOf(input.tool_response)
+  const exitCode = tool === 'Bash' ? exitCodeOf(error) : undefined
+  await hooks.afterTool?.({
+    tool,
+    input: input.tool_input,
+    output,
+    ...(exitCode !== undefined && { exitCode }),
+  })
+  return {}
+}
+
+async function askBeforeStop(hooks: AgentHooks): Promise<Json> {
+  const decision = await hooks
+    .beforeStop?.()
+    .catch((cause: unknown) => ({ kind: 'refuse' as const, reason: `the check at the end failed: ${cause}` }))
+  return decision?.kind === 'refuse' ? { decision: 'block', reason: decision.reason } : {}
+}
+
+function outputOf(response: unknown): string {
+  if (typeof response === 'string') return response
+  const { stdout, stderr } = asObject(response) ?? {}
+  const streams = [stdout, stderr].filter((text) => typeof text === 'string' && text !== '')
+  if (typeof stdout === 'string') return streams.join('\n')
+  return JSON.stringify(response) ?? ''
+}
+
+function exitCodeOf(error: string | undefined): number | undefined {
+  if (error === undefined) return 0
+  const told = /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error)
+  return told === null ? undefined : Number(told[1])
+}

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import { findProgram } from '../../io/find-program.ts'
+import { environment } from '../claude-code/environment.ts'
+import { lowest } from '../claude-code/lowest.ts'
+import type { CliPlace } from '../cli/contract.ts'
+import type { SessionRequest } from '../contract.ts'
+import { defined, type Json } from '../json-fields.ts'
+import { sdkHooks } from './hooks.ts'
+import type { ClaudeSdkConfig } from './schema.ts'
+
+/** The whole environment of the agent's process. */
+export function sdkEnvironment(
+  config: ClaudeSdkConfig,
+  request: SessionRequest,
+  place: CliPlace,
+  credentials: readonly string[],
+): Readonly<Record<string, string>> {
+  const given = Object.entries(request.env).filter(
+    ([name]) => request.endpoint === undefined || !credentials.includes(name),
+  )
+  return { ...Object.fromEntries(given), ...environment(config, request, place) }
+}
+
+/** What the command line says by flags, in the words of the SDK. */
+export function sdkSettings(config: ClaudeSdkConfig, request: SessionRequest, { base }: CliPlace): Json {
+  const at = (path: string): string => resolve(base, path)
+  const { settings } = config
+  return defined({
+    cwd: request.workspace,
+    model: request.model === 'default' ? undefined : request.model,
+    pathToClaudeCodeExecutable:
+      config.binary === undefined ? undefined : binaryPath(config.binary, request, base),
+    permissionMode: config.permission_mode,
+    allowDangerouslySkipPermissions: config.permission_mode === 'bypassPermissions',
+    plugins: config.plugins.map((path) => ({ type: 'local', path: at(path) })),
+    settings: typeof settings === 'string' ? at(settings) : settings,
+    settingSources: config.setting_sources,
+    strictMcpConfig: config.strict_mcp_config,
+    mcpServers: config.mcp_servers,
+    allowedTools: config.allowed_tools,
+    disallowedTools: config.disallowed_tools,
+    agents: config.agents,
+    additionalDirectories: config.add_dirs.map(at),
+    systemPrompt: systemPrompt(config),
+    maxTurns: lowest(config.max_turns, request.maxTurns),
+    maxBudgetUsd: lowest(config.max_budget_usd, request.maxCostUsd),
+    effort: config.effort,
+    fallbackModel: config.fallback_model,
+    resume: config.resume,
+    includeHookEvents: true,
+    hooks: request.hooks === undefined ? undefined : sdkHooks(request.hooks),
+  })
+}
+
+/** Unless it is replaced, the agent has its own one, as on the command line. */
+function systemPrompt({ system_prompt: own, append_system_prompt: append }: ClaudeSdkConfig): string | Json {
+  if (own === undefined) return defined({ type: 'preset', preset: 'claude_code', append })
+  return append === undefined ? own : `${own}\n\n${append}`
+}
+
+function binaryPath(binary: string, { env }: SessionRequest, base: string): string {
+  return binary.includes('/') ? resolve(base, binary) : (findProgram(binary, env.PATH ?? '') ?? binary)
+}

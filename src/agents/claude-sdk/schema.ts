@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { claudeShape } from '../claude-code/claude-shape.ts'
+import { cliAgentShape } from '../cli/schema.ts'
+import { modelKeys } from '../model-keys.ts'
+
+const { binary, env, inherit_env, home, models } = cliAgentShape
+
+/** Claude Code by its SDK: one process for many prompts. */
+export const claudeSdkSchema = z.strictObject({
+  driver: z
+    .literal('claude-sdk')
+    .describe('Runs Claude Code by the Claude Agent SDK, with one process for all prompts of a session.'),
+  package: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Directory of the package @anthropic-ai/claude-agent-sdk, or one that has it in its node_modules, relative to this file. Default: as Node finds it from this file, then beside Gantry.',
+    ),
+  binary: binary.describe(
+    'The program claude to use: a name on PATH, or a path, relative to this file. Default: the one that comes with the package.',
+  ),
+  env,
+  inherit_env,
+  home,
+  models,
+  ...modelKeys,
+  ...claudeShape,
+  mcp_servers: z
+    .record(z.string().min(1), z.record(z.string(), z.json()))
+    .default({})
+    .describe('MCP servers by name, each as in a `.mcp.json`.'),
+})
+
+export type ClaudeSdkConfig = z.output<typeof claudeSdkSchema>

@@ -1,0 +1,46 @@
+import { type FoundPackage, findPackage } from '../../io/import-package.ts'
+import type { OpenProcess } from '../../io/open-process.ts'
+import { asObject, type Json } from '../json-fields.ts'
+
+export const sdkPackage = '@anthropic-ai/claude-agent-sdk'
+export const installSdk = `npm install ${sdkPackage}`
+
+/** As much of the package as is used here; it is optional, so its own types are not at hand. */
+export interface ClaudeSdk {
+  query(call: { readonly prompt: AsyncIterable<SdkPrompt>; readonly options: SdkOptions }): SdkQuery
+}
+
+/** Whatever Claude Code says, one message after the other, until it is gone. */
+export type SdkQuery = AsyncIterable<Json>
+
+export interface SdkPrompt {
+  readonly type: 'user'
+  readonly message: { readonly role: 'user'; readonly content: string }
+  readonly parent_tool_use_id: null
+}
+
+export interface SdkSpawn {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd?: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export type SdkHook = (input: Json) => Promise<Json>
+
+export interface SdkOptions extends Json {
+  readonly env: Readonly<Record<string, string>>
+  readonly spawnClaudeCodeProcess: (spawn: SdkSpawn) => OpenProcess
+}
+
+/** `path` is the user's own word for where it is; else it is looked for from the configuration upward. */
+export function findSdk(path: string | undefined, base: string): FoundPackage | null {
+  return findPackage(sdkPackage, path === undefined ? [base] : [path])
+}
+
+/** Throws when the package is there but does not offer what is needed. */
+export async function loadSdk(found: FoundPackage): Promise<ClaudeSdk> {
+  const loaded = asObject({ ...asObject(await found.load()) })
+  if (typeof loaded?.query !== 'function') throw new Error(`${found.directory} exports no function query`)
+  return loaded as unknown as ClaudeSdk
+}

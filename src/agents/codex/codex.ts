@@ -1,0 +1,19 @@
+import type { CliAgent } from '../cli/contract.ts'
+import { launchCodex } from './launch.ts'
+import type { CodexAgentConfig } from './schema.ts'
+import { createStreamParser } from './stream.ts'
+
+/** OpenAI's Codex. It tells tokens but no prices. */
+export const codex: CliAgent<CodexAgentConfig> = {
+  driver: 'codex',
+  program: 'codex',
+  install: 'npm install --global @openai/codex@0.166.0',
+  supported: { from: '0.166.0', below: '1.0.0' },
+  credentials: ['OPENAI_API_KEY', 'CODEX_API_KEY', 'OPENAI_BASE_URL'],
+  reportsCost: false,
+  launch: launchCodex,
+  createParser: createStreamParser,
+  // A login of the caller's own is in a file: without a key in the environment nothing can be said.
+  isAuthenticated: ({ OPENAI_API_KEY = '', CODEX_API_KEY = '' }) =>
+    OPENAI_API_KEY !== '' || CODEX_API_KEY !== '' ? true : null,
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import type { CliLaunch } from '../cli/contract.ts'
+import type { AgentRequest } from '../contract.ts'
+import type { CodexAgentConfig } from './schema.ts'
+import { tomlSetting } from './toml.ts'
+
+/**
+ * Codex knows its own models: an unknown name costs it its patch tool, and the newer ones get one tool that runs
+ * JavaScript in place of shell and patch. This is the newest bundled model with the plain tools.
+ */
+const plainModel = 'gpt-5.5'
+
+/** `codex exec` takes the prompt from stdin, so that it may be long and may begin with a dash. */
+export function launchCodex(config: CodexAgentConfig, request: AgentRequest): CliLaunch {
+  const { endpoint, env } = request
+  const codexHome = env.CODEX_HOME ?? join(env.HOME ?? '', '.codex')
+  const isolated = config.home === 'isolated'
+  const settings = settingsOf(request)
+  const own = Object.entries(config.config).map(([key, value]) => tomlSetting(key, value))
+  return {
+    args: [
+      'exec',
+      '--json',
+      '--skip-git-repo-check',
+      // With plugins on it clones a repository at the start and asks three hosts.
+      ...['--disable', 'plugins'],
+      ...permissionArgs(config),
+      ...(config.trust_hooks ? ['--dangerously-bypass-hook-trust'] : []),
+      ...modelArgs(request),
+      ...(config.profile === undefined || isolated ? [] : ['--profile', config.profile]),
+      ...(isolated ? own : [...settings, ...own]).flatMap((setting) => ['-c', setting]),
+      ...(config.reasoning_effort === undefined
+        ? []
+        : ['-c', tomlSetting('model_reasoning_effort', config.reasoning_effort)]),
+      '-',
+    ],
+    env: {
+      CODEX_HOME: codexHome,
+      ...(endpoint === undefined ? {} : { [keyVariable]: endpoint.key }),
+    },
+    stdin: request.prompt,
+    files: isolated ? [{ path: join(codexHome, 'config.toml'), content: `${settings.join('\n')}\n` }] : [],
+    warnings:
+      isolated && config.profile !== undefined
+        ? ['profile could not act: an isolated home has no profiles; put its settings into config.']
+        : [],
+  }
+}
+
+const keyVariable = 'GANTRY_MODEL_KEY'
+
+function settingsOf({ endpoint, workspace }: AgentRequest): readonly string[] {
+  return [
+    tomlSetting('check_for_update_on_startup', false),
+    tomlSetting('analytics.enabled', false),
+    // Only of a trusted directory are the project's own settings and hooks read.
+    tomlSetting(`projects.${JSON.stringify(workspace)}.trust_level`, 'trusted'),
+    ...(endpoint === undefined
+      ? []
+      : [
+          tomlSetting('model_provider', 'gantry'),
+          tomlSetting('model_providers.gantry.name', 'gantry'),
+          tomlSetting('model_providers.gantry.base_url', `${endpoint.url}/v1`),
+          tomlSetting('model_providers.gantry.env_key', keyVariable),
+          tomlSetting('model_providers.gantry.wire_api', 'responses'),
+        ]),
+  ]
+}
+
+function permissionArgs({ sandbox, approval_policy }: CodexAgentConfig): readonly string[] {
+  return sandbox === 'danger-full-access' && approval_policy === 'never'
+    ? ['--dangerously-bypass-approvals-and-sandbox']
+    : ['--sandbox', sandbox, '-c', tomlSetting('approval_policy', approval_policy)]
+}
+
+function modelArgs({ model, endpoint }: AgentRequest): readonly string[] {
+  if (model !== 'default') return ['--model', model]
+  return endpoint === undefined ? [] : ['--model', plainModel]
+}

@@ -1,0 +1,40 @@
+import type { CliAgent } from '../cli/contract.ts'
+import { launchCopilot } from './launch.ts'
+import type { CopilotAgentConfig } from './schema.ts'
+import { createStreamParser } from './stream.ts'
+
+const tokens = ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'] as const
+
+/** GitHub's Copilot CLI. It tells neither tokens nor prices. */
+export const copilot: CliAgent<CopilotAgentConfig> = {
+  driver: 'copilot',
+  program: 'copilot',
+  install: 'npm install --global @github/copilot@1.0.102',
+  supported: { from: '1.0.102', below: '2.0.0' },
+  credentials: [
+    ...tokens,
+    'COPILOT_PROVIDER_BASE_URL',
+    'COPILOT_PROVIDER_TYPE',
+    'COPILOT_PROVIDER_API_KEY',
+    'COPILOT_PROVIDER_API_KEY_COMMAND',
+    'COPILOT_PROVIDER_BEARER_TOKEN',
+    'COPILOT_PROVIDER_HEADERS',
+    'COPILOT_PROVIDER_WIRE_API',
+    'COPILOT_PROVIDER_TRANSPORT',
+    'COPILOT_PROVIDER_AZURE_API_VERSION',
+    'COPILOT_PROVIDER_MODEL_ID',
+    'COPILOT_PROVIDER_WIRE_MODEL',
+    'COPILOT_PROVIDER_MAX_PROMPT_TOKENS',
+    'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS',
+    'COPILOT_MODEL',
+  ],
+  reportsCost: false,
+  launch: launchCopilot,
+  createParser: createStreamParser,
+  inputs: ({ plugins }) => plugins,
+  // A login of the caller's own is in a file or a keychain: without these nothing can be said.
+  isAuthenticated: (env) =>
+    tokens.some((name) => (env[name] ?? '') !== '') || (env.COPILOT_PROVIDER_BASE_URL ?? '') !== ''
+      ? true
+      : null,
+}

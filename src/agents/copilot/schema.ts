@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { cliAgentShape } from '../cli/schema.ts'
+
+/** GitHub's Copilot CLI. */
+export const copilotAgentSchema = z.strictObject({
+  driver: z.literal('copilot').describe('Runs GitHub Copilot CLI.'),
+  ...cliAgentShape,
+  plugins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Directories of plugins to load, Claude-style ones too. Relative to this file.'),
+  agent: z.string().min(1).optional().describe('A custom agent to use in place of the usual one.'),
+  reasoning_effort: z
+    .enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+    .optional()
+    .describe('How hard the model thinks. Default: that of the model.'),
+  allow: z
+    .enum(['all', 'tools'])
+    .default('tools')
+    .describe(
+      'What Copilot may do unasked. tools: every tool, inside the workspace. all: any path and any URL too.',
+    ),
+  trust_folder: z
+    .boolean()
+    .default(true)
+    .describe('Loads what the workspace configures: its hooks, skills, plugins and MCP servers.'),
+  model_api: z
+    .enum(['auto', 'openai-chat', 'openai-responses', 'anthropic'])
+    .default('auto')
+    .describe(
+      'How Copilot speaks to a scripted, recorded or metered model. auto: anthropic for claude models, else openai-chat.',
+    ),
+  package_cache: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Directory where Copilot unpacks its program (about 220 MB), shared by all trials. Relative to this file. Default: in the HOME of each trial.',
+    ),
+})
+
+export type CopilotAgentConfig = z.output<typeof copilotAgentSchema>

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { gemini } from './gemini.ts'
+
+test.each<[Readonly<Record<string, string>>, boolean | null]>([
+  [{ GEMINI_API_KEY: 'x' }, true],
+  [{ GOOGLE_GENAI_USE_VERTEXAI: 'true', GOOGLE_APPLICATION_CREDENTIALS: '/key.json' }, true],
+  [{ GOOGLE_GENAI_USE_VERTEXAI: 'true' }, null],
+  [{ GEMINI_API_KEY: '' }, null],
+  [{}, null],
+])('with %j it is let in: %s', (env, expected) => {
+  expect(gemini.isAuthenticated?.(env)).toBe(expected)
+})

@@ -1,0 +1,34 @@
+import type { CliAgent } from '../cli/contract.ts'
+import { launchGemini } from './launch.ts'
+import type { GeminiAgentConfig } from './schema.ts'
+import { createStreamParser } from './stream.ts'
+
+/** Google's Gemini CLI. It tells tokens but no prices. */
+export const gemini: CliAgent<GeminiAgentConfig> = {
+  driver: 'gemini',
+  program: 'gemini',
+  install: 'npm install --global @google/gemini-cli@0.61.0',
+  supported: { from: '0.61.0', below: '1.0.0' },
+  credentials: [
+    'GEMINI_API_KEY',
+    'GOOGLE_API_KEY',
+    'GOOGLE_GENAI_USE_VERTEXAI',
+    'GOOGLE_GENAI_USE_GCA',
+    'GOOGLE_CLOUD_PROJECT',
+    'GOOGLE_CLOUD_LOCATION',
+    'GOOGLE_APPLICATION_CREDENTIALS',
+    'GOOGLE_GEMINI_BASE_URL',
+    'GOOGLE_VERTEX_BASE_URL',
+  ],
+  reportsCost: false,
+  launch: launchGemini,
+  createParser: createStreamParser,
+  isAuthenticated,
+}
+
+/** A login of the caller's own is in a file: without a key or a switch in the environment nothing can be said. */
+function isAuthenticated(env: Readonly<Record<string, string>>): boolean | null {
+  const has = (name: string): boolean => (env[name] ?? '') !== ''
+  if (has('GEMINI_API_KEY') || has('GOOGLE_API_KEY')) return true
+  return env.GOOGLE_GENAI_USE_VERTEXAI === 'true' && has('GOOGLE_APPLICATION_CREDENTIALS') ? true : null
+}

@@ -1,0 +1,117 @@
+import type { AgentEvent, Untimed } from '../../core/event.ts'
+import type { FailureReport } from '../contract.ts'
+import { classifyFailure } from '../failure.ts'
+import { asObject, asString, defined, type Json } from '../json-fields.ts'
+import { readLine } from '../read-line.ts'
+import type { StreamParser } from '../stream.ts'
+import { createToolLog } from './tool-log.ts'
+import { createUsageLedger } from './usage-ledger.ts'
+
+type Events = readonly Untimed<AgentEvent>[]
+
+/** `gemini --output-format stream-json`. */
+export function createStreamParser(): StreamParser {
+  const ledger = createUsageLedger()
+  const tools = createToolLog()
+  let turns = 0
+  /** The model answers once after the prompt and once after the tools that came back. */
+  let answerExpected = true
+  /** Text comes in pieces; a message is what stands between two other lines. */
+  let pieces: string[] = []
+  let finalText: string | null = null
+  let failure: FailureReport | null = null
+
+  const answered = (): void => {
+    if (answerExpected) turns += 1
+    answerExpected = false
+    failure = null
+  }
+
+  const flush = (): Events => {
+    if (pieces.length === 0) return []
+    const text = pieces.join('')
+    pieces = []
+    finalText = text
+    return [{ event: 'message', role: 'assistant', text }]
+  }
+
+  const message = (line: Json): Events => {
+    const text = asString(line.content)
+    if (text === undefined) return []
+    if (line.role === 'user') return [{ event: 'message', role: 'user', text }]
+    answered()
+    pieces.push(text)
+    return line.delta === true ? [] : flush()
+  }
+
+  const call = (line: Json): Events => {
+    const events = tools.call(line)
+    if (events.length > 0) answered()
+    return events
+  }
+
+  const result = (line: Json): Events => {
+    const events = tools.result(line)
+    if (events.length > 0) answerExpected = true
+    return events
+  }
+
+  const failed = (message: string, isFatal: boolean): Events => {
+    const reason = classifyFailure(message) ?? (message.startsWith('[API Error') ? 'unavailable' : null)
+    if (reason === null) return [{ event: 'message', role: 'system', text: message }]
+    if (isFatal) failure = { reason, message }
+    return [{ event: 'error', reason, message }]
+  }
+
+  const ended = (line: Json): Events => {
+    const message = asString(asObject(line.error)?.message)
+    failure = null
+    return [
+      ...ledger.result(asObject(line.stats)),
+      ...(line.status === 'error' ? failed(message ?? 'Gemini CLI ended with an error.', true) : []),
+    ]
+  }
+
+  const readOther = (line: Json): Events => {
+    switch (line.type) {
+      case 'init':
+        return [sessionEvent(line)]
+      case 'tool_use':
+        return call(line)
+      case 'tool_result':
+        return result(line)
+      case 'error':
+        return failed(asString(line.message) ?? 'Gemini CLI reported an error.', line.severity === 'error')
+      case 'result':
+        return ended(line)
+      default:
+        return []
+    }
+  }
+
+  const read = (line: Json): Events => {
+    if (line.type === 'message' && line.role !== 'user') return message(line)
+    const before = flush()
+    return [...before, ...(line.type === 'message' ? message(line) : readOther(line))]
+  }
+
+  return {
+    push: (line) => readLine(line, read),
+    turns: () => turns,
+    usage: ledger.total,
+    end: () => ({
+      finalText: pieces.length === 0 ? finalText : pieces.join(''),
+      failure,
+      ...ledger.total(),
+    }),
+  }
+}
+
+function sessionEvent(line: Json): Untimed<AgentEvent> {
+  return defined({
+    event: 'session' as const,
+    agent: 'gemini',
+    session_id: asString(line.session_id),
+    model: asString(line.model),
+  })
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { cliAgentShape } from '../cli/schema.ts'
+
+/** opencode. */
+export const opencodeAgentSchema = z.strictObject({
+  driver: z.literal('opencode').describe('Runs opencode (`opencode run`).'),
+  ...cliAgentShape,
+  agent: z.string().min(1).optional().describe('The agent of opencode to use, such as build or plan.'),
+  variant: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A variant of the model: how hard it thinks, in the words of its provider, such as high or minimal.',
+    ),
+  approve: z
+    .enum(['all', 'configured'])
+    .default('all')
+    .describe(
+      'What opencode does unasked. all: everything. configured: what its permission settings allow; nobody is there to answer, so the rest is refused.',
+    ),
+  config: z
+    .record(z.string().min(1), z.json())
+    .default({})
+    .describe('Further settings of opencode.json, such as MCP servers or agents. Needs home: isolated.'),
+})
+
+export type OpencodeAgentConfig = z.output<typeof opencodeAgentSchema>

@@ -1,0 +1,109 @@
+import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
+import type { FailureReport } from '../contract.ts'
+import { classifyFailure } from '../failure.ts'
+import { asAmount, asInteger, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { readLine } from '../read-line.ts'
+import type { StreamParser } from '../stream.ts'
+import { createUsageMeter } from '../usage-meter.ts'
+import { toolEvents } from './tool-part.ts'
+
+type Events = readonly Untimed<AgentEvent>[]
+
+/** `opencode run --format json`. Only the main session is in it: of a subagent there is the call that started it. */
+export function createStreamParser(): StreamParser {
+  const meter = createUsageMeter()
+  const turns = new Set<string>()
+  const counted = new Set<string>()
+  let session: string | null = null
+  let finalText: string | null = null
+  let failure: FailureReport | null = null
+
+  const said = (part: Json, role: 'assistant' | 'thinking'): Events => {
+    const text = asString(part.text)
+    if (text === undefined) return []
+    failure = null
+    if (role === 'assistant') finalText = text
+    return [{ event: 'message', role, text }]
+  }
+
+  const used = (part: Json): Events => {
+    const id = asString(part.id)
+    failure = null
+    if (id !== undefined && counted.has(id)) return []
+    if (id !== undefined) counted.add(id)
+    const usage = usageOf(part)
+    if (usage === null) return []
+    meter.add(usage)
+    return [usage]
+  }
+
+  const failed = (line: Json): Events => {
+    const error = asObject(line.error) ?? {}
+    const data = asObject(error.data)
+    const name = asString(error.name) ?? 'error'
+    const message = asString(data?.message) ?? asString(error.message) ?? `opencode reported ${name}.`
+    const reason = classifyFailure(message, asInteger(data?.statusCode))
+    // What it does not call a failure of the API may be anything, but it has stopped working all the same.
+    failure = { reason: reason ?? 'unavailable', message }
+    return [{ event: 'error', ...failure }]
+  }
+
+  const readBody = (line: Json): Events => {
+    const part = asObject(line.part) ?? {}
+    switch (line.type) {
+      case 'step_start': {
+        // A step that is tried again starts again, in the same message.
+        const message = asString(part.messageID)
+        if (message !== undefined) turns.add(message)
+        return []
+      }
+      case 'text':
+        return said(part, 'assistant')
+      case 'reasoning':
+        return said(part, 'thinking')
+      case 'tool_use':
+        failure = null
+        return toolEvents(part)
+      case 'step_finish':
+        return used(part)
+      case 'error':
+        return failed(line)
+      default:
+        return []
+    }
+  }
+
+  const read = (line: Json): Events => {
+    const id = asString(line.sessionID)
+    const body = readBody(line)
+    if (id === undefined || session !== null) return body
+    session = id
+    return [{ event: 'session', agent: 'opencode', session_id: id }, ...body]
+  }
+
+  return {
+    push: (line) => readLine(line, read),
+    turns: () => turns.size,
+    usage: meter.total,
+    end: () => ({ finalText, failure, ...meter.total() }),
+  }
+}
+
+/** Input is told without what came from the cache, output without what was only thought. */
+function usageOf(part: Json): Untimed<UsageEvent> | null {
+  const tokens = asObject(part.tokens)
+  if (tokens === null) return null
+  const cache = asObject(tokens.cache)
+  const thinking = asAmount(tokens.reasoning) ?? 0
+  const cost = asAmount(part.cost)
+  return defined({
+    event: 'usage' as const,
+    input_tokens: asAmount(tokens.input) ?? 0,
+    output_tokens: (asAmount(tokens.output) ?? 0) + thinking,
+    cache_read_tokens: asAmount(cache?.read) ?? 0,
+    cache_write_tokens: asAmount(cache?.write) ?? 0,
+    thinking_tokens: thinking,
+    // A model without a known price costs 0 here: that is no price.
+    cost_usd: cost === 0 ? undefined : cost,
+  })
+}

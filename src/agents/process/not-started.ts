@@ -1,0 +1,15 @@
+import type { AgentOutcome, AgentRequest, FailureReport } from '../contract.ts'
+import { endingOfAbort } from '../limits.ts'
+
+/** The end of an agent that never began. `name` is the user's own word for it. */
+export function notStarted(
+  name: string,
+  { signal, emit }: Pick<AgentRequest, 'signal' | 'emit'>,
+  problem: string,
+): AgentOutcome {
+  const ending = signal.aborted ? endingOfAbort(signal) : 'not_started'
+  const failure: FailureReport | null =
+    ending === 'not_started' ? { reason: 'unavailable', message: `agent ${name}: ${problem}` } : null
+  emit({ event: 'complete', exit_code: null, duration_secs: 0, ending })
+  return { ending, exitCode: null, finalText: null, costUsd: null, tokens: null, failure }
+}

@@ -1,0 +1,79 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { OutputEvent } from '../../core/event.ts'
+import type { AgentRequest } from '../contract.ts'
+import { createLineSplitter } from '../line-splitter.ts'
+import type { StreamEnd, StreamParser, UsageTotal } from '../stream.ts'
+
+/** Takes the bytes of a process and emits events. */
+export interface OutputReader {
+  stdout(chunk: Uint8Array): void
+  stderr(chunk: Uint8Array): void
+  turns(): number
+  usage(): UsageTotal
+  /** After the last byte. */
+  end(): StreamEnd
+}
+
+type Emit = AgentRequest['emit']
+
+/** What an agent said in the end is its last words, not a flood before them. */
+const maxFinalText = 64 * 1024
+
+/** For a program that prints anything: its words are its final text. */
+export function createTextReader(emit: Emit): OutputReader {
+  let tail = ''
+  const stdout = createTextForwarder('stdout', emit, (text) => {
+    tail = (tail + text).slice(-maxFinalText)
+  })
+  const stderr = createTextForwarder('stderr', emit)
+  return {
+    stdout: stdout.push,
+    stderr: stderr.push,
+    turns: () => 0,
+    usage: () => ({ costUsd: null, tokens: null }),
+    end() {
+      stdout.end()
+      stderr.end()
+      const finalText = stripVTControlCharacters(tail).trim()
+      return { finalText: finalText === '' ? null : finalText, failure: null, costUsd: null, tokens: null }
+    },
+  }
+}
+
+/** For a program whose stdout is a structured stream. `onProgress` is called whenever turns or usage may have changed. */
+export function createLineReader(parser: StreamParser, emit: Emit, onProgress: () => void): OutputReader {
+  const lines = createLineSplitter((line) => {
+    for (const event of parser.push(line)) emit(event)
+    onProgress()
+  })
+  const stderr = createTextForwarder('stderr', emit)
+  return {
+    stdout: lines.push,
+    stderr: stderr.push,
+    turns: parser.turns,
+    usage: parser.usage,
+    end() {
+      lines.end()
+      stderr.end()
+      return parser.end()
+    },
+  }
+}
+
+function createTextForwarder(
+  stream: NonNullable<OutputEvent['stream']>,
+  emit: Emit,
+  onText: (text: string) => void = () => {},
+): { push(chunk: Uint8Array): void; end(): void } {
+  // A character cut between two chunks is put together again.
+  const decoder = new TextDecoder()
+  const forward = (text: string): void => {
+    if (text === '') return
+    emit({ event: 'output', text, stream })
+    onText(text)
+  }
+  return {
+    push: (chunk) => forward(decoder.decode(chunk, { stream: true })),
+    end: () => forward(decoder.decode()),
+  }
+}

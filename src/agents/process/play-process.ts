@@ -1,0 +1,108 @@
+import type { AgentEnding } from '../../core/event.ts'
+import { type ExecResult, exec } from '../../io/exec.ts'
+import type { AgentOutcome, AgentRequest } from '../contract.ts'
+import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
+import type { PassedLimit } from '../stream.ts'
+import { notStarted } from './not-started.ts'
+import type { OutputReader } from './output-reader.ts'
+
+export interface ProcessPlay {
+  /** The user's own word for the agent. */
+  readonly name: string
+  readonly argv: readonly [string, ...string[]]
+  /** The whole environment of the process. */
+  readonly env: Readonly<Record<string, string>>
+  /** Without it stdin is empty. */
+  readonly stdin?: string | undefined
+  /** `onProgress` is to be called whenever turns or usage may have changed. */
+  createReader(onProgress: () => void): OutputReader
+  readonly warnings?: readonly string[]
+  /** Somebody stands between us and the program who passes on its death by a signal as an exit code. */
+  readonly inTerminal?: boolean
+  /** Said behind the reason for which it could not be started. */
+  readonly startHint?: string
+}
+
+/**
+ * Runs an agent that is a process to its end, whatever that is: within its limits, with every byte in the transcript, and
+ * with nothing of it left. The caller has emitted `spawn`; `complete` is emitted here.
+ */
+export async function playProcess(play: ProcessPlay, request: AgentRequest): Promise<AgentOutcome> {
+  const stop = new AbortController()
+  let passed: PassedLimit | null = null
+  const reader = play.createReader(() => {
+    passed ??= request.signal.aborted ? null : passedLimit(request, reader.turns(), reader.usage())
+    if (passed !== null) stop.abort()
+  })
+  const result = await exec({
+    argv: play.argv,
+    cwd: request.workspace,
+    env: play.env,
+    timeoutMs: request.timeoutMs,
+    endsWithUs: true,
+    signal: AbortSignal.any([request.signal, stop.signal]),
+    // The reader has seen every byte; nothing is looked up in the capture.
+    maxOutputBytes: 4_096,
+    onStdout: (chunk) => {
+      request.transcript(chunk)
+      reader.stdout(chunk)
+    },
+    onStderr: (chunk) => {
+      request.transcript(chunk)
+      reader.stderr(chunk)
+    },
+    ...(play.stdin === undefined ? {} : { stdin: play.stdin }),
+  })
+  const { finalText, failure, costUsd, tokens, invalid, ...end } = reader.end()
+  if (result.ending === 'not_started') {
+    const problem = `${result.error ?? `cannot start ${play.argv[0]}`}.`
+    return notStarted(play.name, request, [problem, play.startHint].filter(Boolean).join(' '))
+  }
+  const ending = endingOf(play, request, result, passed ?? end.passed ?? null)
+  const warnings = [...(play.warnings ?? []), ...survivorWarnings(result)]
+  const exitCode = ending === 'exited' ? result.exitCode : null
+  request.emit({ event: 'complete', exit_code: exitCode, duration_secs: result.durationMs / 1_000, ending })
+  return {
+    ending,
+    exitCode,
+    finalText,
+    costUsd,
+    tokens,
+    failure: isStoppedByUs(ending) ? null : failure,
+    ...(invalid === undefined ? {} : { invalid }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  }
+}
+
+/** The first cause wins: output that arrives while a process is being stopped for its time cannot turn into another end. */
+function endingOf(
+  { inTerminal = false }: ProcessPlay,
+  { signal }: AgentRequest,
+  result: ExecResult,
+  passed: PassedLimit | null,
+): AgentEnding {
+  const limit = passed ?? (signal.aborted && endingOfAbort(signal) === 'over_budget' ? 'over_budget' : null)
+  switch (result.ending) {
+    case 'timed_out':
+      return 'timed_out'
+    case 'aborted':
+      return passed ?? endingOfAbort(signal)
+    case 'exited':
+      return limit ?? (inTerminal && isSignalCode(result.exitCode) ? 'crashed' : 'exited')
+    case 'signalled':
+      return limit ?? 'crashed'
+    case 'not_started':
+      return 'not_started'
+  }
+}
+
+/** Whoever stands between us and a program in a terminal can pass on its death by signal n only as exit code 128 + n. */
+function isSignalCode(exitCode: number | null): boolean {
+  return exitCode !== null && exitCode > 128 && exitCode < 160
+}
+
+function survivorWarnings({ survivors = [] }: ExecResult): readonly string[] {
+  return survivors.length === 0
+    ? []
+    : [`Processes the agent left behind could not be ended: ${survivors.join(', ')}.`]
+}

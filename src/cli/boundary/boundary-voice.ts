@@ -1,0 +1,120 @@
+import { createColors } from 'picocolors'
+import type { AttachedEnd } from '../../io/run-attached.ts'
+import {
+  type ExchangeFacts,
+  endpointVariables,
+  type ModelEndpoint,
+  type SessionReport,
+} from '../../models/boundary/contract.ts'
+import { plainLine, plainText } from '../../report/plain-text.ts'
+import { counted, formatCost, formatCount } from '../../report/quantity.ts'
+import type { CliContext } from '../context.ts'
+
+/** How a running boundary speaks. */
+export interface BoundaryVoice {
+  /** `hasProgram`: one is run, and told where the boundary is. Else somebody has to be told. */
+  ready(endpoint: ModelEndpoint, hasProgram: boolean): void
+  exchange(facts: ExchangeFacts): void
+  end(end: BoundaryEnd): void
+}
+
+export interface BoundaryEnd {
+  readonly report: SessionReport
+  /** False when a script or a cassette answered: the cost is then what it would have been. */
+  readonly isPaid: boolean
+  /** null when there was none to run. */
+  readonly program: AttachedEnd | null
+  /** Calls that were not answered because the cap was reached. */
+  readonly refused: number
+  /** null when nothing is recorded. */
+  readonly cassette: { readonly dir: string; readonly isKept: boolean } | null
+}
+
+/** One JSON object per line on standard output. The key is in it: whoever starts a server by program must learn it. */
+export function jsonVoice({ stdout }: CliContext): BoundaryVoice {
+  const say = (line: object): void => stdout.write(`${JSON.stringify(line)}\n`)
+  return {
+    ready: (endpoint) => say({ kind: 'ready', ...endpoint, env: endpointVariables(endpoint) }),
+    exchange: ({ kind, ...facts }) => say({ kind: 'exchange', call: kind, ...facts }),
+    end: ({ report, isPaid, program, refused, cassette }) =>
+      say({
+        kind: 'end',
+        ...report,
+        isPaid,
+        refused,
+        cassette,
+        exitCode: program?.exitCode ?? null,
+        signal: program?.signal ?? null,
+      }),
+  }
+}
+
+/**
+ * On standard error: standard output belongs to the program that is run. Without one it holds the variables and nothing else,
+ * so that a shell can read them.
+ */
+export function plainVoice({ stdout, stderr }: CliContext): BoundaryVoice {
+  const paint = createColors(stderr.color)
+  const say = (line: string): void => stderr.write(`${line}\n`)
+  return {
+    ready: (endpoint, hasProgram) => {
+      if (hasProgram) {
+        say(paint.dim(`The boundary listens at ${new URL(endpoint.url).origin}; the program is led to it.`))
+        return
+      }
+      say(`The boundary listens at ${endpoint.url} until Ctrl-C. Point a program at it with:`)
+      for (const [name, value] of Object.entries(endpointVariables(endpoint)))
+        stdout.write(`export ${name}=${value}\n`)
+    },
+    exchange: (facts) => {
+      const line = exchangeLine(facts)
+      say(facts.status < 400 ? paint.dim(line) : paint.yellow(line))
+    },
+    end: ({ report, isPaid, program, refused, cassette }) => {
+      const { exchanges, usage, problem } = report
+      if (problem !== null) say(`\n${plainText(problem)}\n`)
+      say(`${counted(exchanges, 'exchange')}.`)
+      for (const { model, calls, tokens, costUsd } of usage) {
+        const cost = costUsd === null ? 'unmetered: its price is not known' : priceOf(costUsd, isPaid)
+        say(
+          `  ${plainLine(model)}: ${counted(calls, 'call')}, ${formatCount(inputOf(tokens))} tokens in, ${formatCount(tokens.output)} out, ${cost}`,
+        )
+      }
+      if (refused > 0) say(paint.yellow(`The cap was reached: ${counted(refused, 'call')} refused.`))
+      if (cassette !== null)
+        say(
+          cassette.isKept
+            ? `The recording is in ${cassette.dir}`
+            : `Nothing was kept of the recording; ${cassette.dir} is as it was.`,
+        )
+      if (program !== null && program.exitCode !== 0)
+        say(
+          `The program ended with ${program.exitCode === null ? program.signal : `exit code ${program.exitCode}`}.`,
+        )
+    },
+  }
+}
+
+function priceOf(costUsd: number, isPaid: boolean): string {
+  return isPaid ? formatCost(costUsd) : `${formatCost(costUsd)} that nobody paid`
+}
+
+function exchangeLine(facts: ExchangeFacts): string {
+  const { index, api, model, kind, status, tokens, costUsd, durationMs, by, fault } = facts
+  const parts = [
+    `#${index + 1} ${api} ${plainLine(model)} ${kind}: ${status} by ${by}`,
+    ...(fault === undefined ? [] : [`fault ${fault}`]),
+    ...(tokens === null
+      ? []
+      : [
+          `${formatCount(inputOf(tokens))} in ${formatCount(tokens.output)} out`,
+          costUsd === null ? 'unmetered' : formatCost(costUsd),
+        ]),
+    `${Math.round(durationMs)} ms`,
+  ]
+  return parts.join(', ')
+}
+
+function inputOf(tokens: NonNullable<ExchangeFacts['tokens']>): number {
+  return tokens.input + tokens.cacheRead + tokens.cacheWrite
+}

@@ -1,0 +1,130 @@
+import { loadProject } from '../../config/load.ts'
+import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { homeDirectory, temporaryRoot } from '../../io/host.ts'
+import { type AttachedEnd, runAttached } from '../../io/run-attached.ts'
+import { type BehindSession, type ModelBehind, openBehind } from '../../models/boundary/behind.ts'
+import { endpointVariables, providerVariables } from '../../models/boundary/contract.ts'
+import { openBoundary } from '../../models/boundary/open-boundary.ts'
+import { hasKey } from '../../models/boundary/upstream.ts'
+import { createRedaction } from '../../scenario/redaction.ts'
+import type { CliContext } from '../context.ts'
+import type { BoundaryFlags } from './boundary-flags.ts'
+import { type BoundaryEnd, jsonVoice, plainVoice } from './boundary-voice.ts'
+import { faultsOf } from './faults-of.ts'
+
+export interface BoundaryWork {
+  /** Empty: serve until somebody ends it. */
+  readonly command: readonly string[]
+  readonly flags: BoundaryFlags
+  readonly model: ModelBehind
+  /** Absolute. */
+  readonly cassette: string
+}
+
+/** One session on a boundary of its own, for a program or until Ctrl-C. */
+export async function runBoundary(work: BoundaryWork, context: CliContext): Promise<void> {
+  const { flags, model } = work
+  const project = loadProject(context.cwd, flags.config)
+  const faults = faultsOf(flags, model.source)
+  const boundary = await openBoundary({ ...(flags.port !== undefined && { port: flags.port }) })
+  try {
+    const voice = flags.json === true ? jsonVoice(context) : plainVoice(context)
+    let refused = 0
+    let recorded = 0
+    const session = openBehind(boundary, model, {
+      places: placesOf(context),
+      cassette: work.cassette,
+      redact: createRedaction(project.config.redact, context.env).text,
+      facts: { command: work.command.join(' ') },
+      prices: project.config.models,
+      onExchange: (facts) => {
+        if (facts.by === 'refused') refused += 1
+        if (facts.by === 'record') recorded += 1
+        voice.exchange(facts)
+      },
+      ...(flags.maxCostUsd !== undefined && { maxCostUsd: flags.maxCostUsd }),
+      ...(faults !== undefined && { faults }),
+    })
+    warnWithoutKey(model, context)
+    voice.ready(session.endpoint, work.command.length > 0)
+    const program = await until(work, session, context).catch(async (error: unknown) => {
+      await session.finish({ keep: false })
+      throw error
+    })
+    // What broke off is not worth more than the recording that is there.
+    const keep = model.replay !== 'record' || (recorded > 0 && program?.exitCode !== null)
+    const report = await session.finish({ keep })
+    const end: BoundaryEnd = {
+      report,
+      isPaid: model.source.kind === 'provider' && model.replay !== 'strict',
+      program,
+      refused: report.problem === null ? refused : 0,
+      cassette:
+        model.replay === 'record' ? { dir: work.cassette, isKept: keep && report.problem === null } : null,
+    }
+    voice.end(end)
+    context.setExitCode(codeOf(end, context.signal.aborted))
+  } finally {
+    await boundary.close()
+  }
+}
+
+/** Resolves when the program has ended, when somebody ended us, or when a call had no answer. */
+async function until(
+  { command, flags }: BoundaryWork,
+  session: BehindSession,
+  { cwd, env, signal }: CliContext,
+): Promise<AttachedEnd | null> {
+  const [program, ...args] = command
+  const stop = AbortSignal.any([signal, mismatchOf(session)])
+  if (program === undefined) {
+    await new Promise<void>((settle) => {
+      if (stop.aborted) settle()
+      stop.addEventListener('abort', () => settle(), { once: true })
+    })
+    return null
+  }
+  return runAttached({
+    argv: [program, ...args],
+    cwd,
+    env: { ...withoutKeys(env), ...endpointVariables(session.endpoint) },
+    output: flags.json === true ? 'stderr' : 'stdout',
+    signal: stop,
+  })
+}
+
+/** A cap that is reached ends nobody: later calls are refused, and what to do about it is the caller's business. */
+function mismatchOf({ stopped }: BehindSession): AbortSignal {
+  const mismatch = new AbortController()
+  stopped.addEventListener('abort', () => {
+    if (stopped.reason === 'mismatch') mismatch.abort()
+  })
+  return mismatch.signal
+}
+
+function codeOf({ report, program, refused }: BoundaryEnd, isInterrupted: boolean): ExitCode {
+  if (report.problem !== null) return exitCode.failed
+  if (program !== null && isInterrupted) return exitCode.interrupted
+  if (refused > 0) return exitCode.failed
+  return program === null || program.exitCode === 0 ? exitCode.pass : exitCode.failed
+}
+
+function warnWithoutKey({ source, replay }: ModelBehind, { stderr }: CliContext): void {
+  if (source.kind === 'script' || replay === 'strict' || hasKey(source.upstream)) return
+  stderr.write(
+    'No key of a provider is in the environment: calls go on with the key that the program itself brings.\n',
+  )
+}
+
+function placesOf({ cwd, env }: CliContext) {
+  return { workspace: cwd, home: homeDirectory(env), tmp: temporaryRoot(env) }
+}
+
+/** The program needs no key of a provider, and could not lose it. */
+function withoutKeys(env: CliContext['env']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || providerVariables.includes(name) ? [] : [[name, value]],
+    ),
+  )
+}

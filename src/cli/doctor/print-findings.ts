@@ -1,0 +1,35 @@
+import { createColors } from 'picocolors'
+import { plainLine } from '../../report/plain-text.ts'
+import { displayWidth, padRight, wrapText } from '../../report/text-width.ts'
+import type { CliContext } from '../context.ts'
+import type { Finding } from './finding.ts'
+
+const titles: Readonly<Record<Finding['area'], string>> = {
+  gantry: 'Gantry',
+  agents: 'Agents',
+  models: 'Models Gantry itself can ask',
+  sandboxes: 'Sandbox engines',
+}
+
+/** Below this many columns a detail stands on lines of its own. */
+const detailMin = 30
+
+/** What was found, wrapped to the terminal, and below it the remedy, whole: it is there to be copied. */
+export function printFindings(findings: readonly Finding[], { stdout }: CliContext): void {
+  const paint = createColors(stdout.color)
+  const mark = { ok: paint.green('ok'), lacking: paint.yellow('!!'), missing: paint.dim('--') }
+  const width = Math.max(...findings.map(({ name }) => displayWidth(name)))
+  const isNarrow = stdout.columns - width - 8 < detailMin
+  const indent = ' '.repeat(isNarrow ? 6 : width + 8)
+  for (const [area, title] of Object.entries(titles)) {
+    stdout.write(`${paint.bold(title)}\n`)
+    for (const { name, status, detail, fix } of findings.filter((finding) => finding.area === area)) {
+      const [first = '', ...rest] = wrapText(plainLine(detail), Math.max(20, stdout.columns - indent.length))
+      const shown = plainLine(name)
+      const lines = isNarrow ? [shown, `${indent}${first}`] : [`${padRight(shown, width)}  ${first}`]
+      stdout.write(`  ${mark[status]}  ${[...lines, ...rest.map((line) => indent + line)].join('\n')}\n`)
+      if (fix !== undefined) stdout.write(`${indent}${paint.cyan(fix)}\n`)
+    }
+    stdout.write('\n')
+  }
+}

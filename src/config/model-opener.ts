@@ -1,0 +1,36 @@
+import { endpointVariables, type ModelEndpoint } from '../models/boundary/contract.ts'
+import { createBudget } from '../models/budget.ts'
+import type { Model } from '../models/contract.ts'
+import type { Project } from './load.ts'
+
+export interface OpenModelOptions {
+  readonly env: Readonly<Record<string, string>>
+  readonly endpoint?: ModelEndpoint
+  readonly maxCostUsd?: number
+}
+
+/** How an agent that runs in process gets its model: by the project's prices, and through the boundary when it is behind one. */
+export function modelOpener({
+  root,
+  config,
+}: Project): (name: string, options: OpenModelOptions) => Promise<Model> {
+  return async (name, { env, endpoint, maxCostUsd }) => {
+    // Loaded when asked for: most runs need no model of their own.
+    const { resolveModel } = await import('../models/index.ts')
+    return resolveModel(name, {
+      env: endpoint === undefined ? env : behind(endpoint, env),
+      base: root,
+      prices: config.models,
+      budget: createBudget(maxCostUsd ?? null),
+    })
+  }
+}
+
+/** Which provider is asked stays as it would be without the boundary. */
+function behind(
+  endpoint: ModelEndpoint,
+  env: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const custom = env.AGENT_LLM_BASE_URL === undefined ? {} : { AGENT_LLM_BASE_URL: `${endpoint.url}/v1` }
+  return { ...env, ...endpointVariables(endpoint), ...custom }
+}

@@ -1,0 +1,80 @@
+import { errnoOf } from './fs-error.ts'
+
+export interface OutgoingRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  /** Until the status is there. The body may take its time. */
+  readonly firstByteTimeoutMs: number
+  readonly signal: AbortSignal
+}
+
+export type Fetched =
+  | {
+      readonly kind: 'answer'
+      readonly status: number
+      /** Names in lower case. What concerns the way the bytes travelled is left out: the body has been unpacked. */
+      readonly headers: Readonly<Record<string, string>>
+      /** As it arrives. Throws when the stream is cut. */
+      readonly body: AsyncIterable<Uint8Array>
+    }
+  /** `message` names the host and the reason, and nothing of the request: it may hold a key. */
+  | { readonly kind: 'unreachable'; readonly message: string }
+
+const aboutTransport = new Set(['content-encoding', 'content-length', 'transfer-encoding', 'connection'])
+
+/** One request to the outside, not repeated, and not redirected: a key goes to the host it was meant for. */
+export async function httpFetch(request: OutgoingRequest): Promise<Fetched> {
+  const stop = new AbortController()
+  const interrupted = (): void => stop.abort(request.signal.reason)
+  request.signal.addEventListener('abort', interrupted, { once: true })
+  if (request.signal.aborted) interrupted()
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    stop.abort()
+  }, request.firstByteTimeoutMs)
+  try {
+    const response = await fetch(request.url, {
+      method: request.method,
+      headers: { ...request.headers, 'accept-encoding': 'identity' },
+      redirect: 'manual',
+      signal: stop.signal,
+      ...(request.body !== undefined && { body: Uint8Array.from(request.body) }),
+    })
+    return {
+      kind: 'answer',
+      status: response.status,
+      headers: Object.fromEntries([...response.headers].filter(([name]) => !aboutTransport.has(name))),
+      body: bodyOf(response, () => request.signal.removeEventListener('abort', interrupted)),
+    }
+  } catch (cause) {
+    request.signal.removeEventListener('abort', interrupted)
+    const reason = late ? `no answer within ${request.firstByteTimeoutMs} ms` : reasonOf(cause)
+    return { kind: 'unreachable', message: `${hostOf(request.url)} cannot be reached: ${reason}` }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function* bodyOf(response: Response, ended: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    if (response.body !== null) yield* response.body
+  } finally {
+    ended()
+  }
+}
+
+/** Messages of `fetch` repeat addresses and header values, so only the code of an error is told. */
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
+  const code = errnoOf(inner) ?? errnoOf(cause)
+  if (code !== undefined) return code
+  if (cause instanceof Error && cause.name === 'AbortError') return 'stopped'
+  return 'the request could not be sent'
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'the address'
+}

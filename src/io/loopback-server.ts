@@ -1,0 +1,195 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { GantryError } from '../core/error.ts'
+import { errnoOf } from './fs-error.ts'
+
+/** An HTTP server that only this machine can reach. */
+export interface LoopbackServer {
+  readonly port: number
+  /** Ends every connection, whatever happens on it. The handlers learn it by their signals. */
+  close(): Promise<void>
+}
+
+export interface LoopbackOptions {
+  /** Default: any free one. */
+  readonly port?: number
+  /** Default 64 MB. */
+  readonly maxBodyBytes?: number
+  /** Answers one request. What it throws is a bug: the connection ends and the error is not held back. */
+  readonly handle: LoopbackHandler
+}
+
+export type LoopbackHandler = (request: LoopbackRequest, reply: LoopbackReply) => Promise<void>
+
+export interface LoopbackRequest {
+  readonly method: string
+  /** With its query, as it stands in the request line. */
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The whole body; null when it is larger than allowed. Rejects when the client goes away before its end. */
+  readBody(): Promise<Uint8Array | null>
+  /** Aborted when the client goes away before the reply has ended. */
+  readonly signal: AbortSignal
+}
+
+export interface LoopbackReply {
+  /** The head leaves with the first piece. */
+  begin(status: number, headers: Readonly<Record<string, string>>): void
+  /** Sends the head now, for an answer whose first piece is yet to come. */
+  flush(): void
+  /** Settles when the client has kept up. What is written to a client that went away is dropped. */
+  write(chunk: Uint8Array | string): Promise<void>
+  /** Settles when the reply has left, or its client has gone. */
+  end(): Promise<void>
+  /** Ends the connection after what was written, without ending the reply: the client sees a cut. */
+  cut(): void
+  /** Ends the connection at once, whatever is still to leave. */
+  destroy(): void
+}
+
+const defaultMaxBodyBytes = 64 * 1024 * 1024
+
+/** Throws GantryError LOCKED when the port is taken. */
+export async function openLoopbackServer(options: LoopbackOptions): Promise<LoopbackServer> {
+  const { port = 0, maxBodyBytes = defaultMaxBodyBytes, handle } = options
+  const server = createServer({ noDelay: true, maxHeaderSize: 65_536 }, (incoming, outgoing) => {
+    const reply = replyTo(outgoing)
+    void handle(requestOf(incoming, outgoing, maxBodyBytes), reply).catch((bug: unknown) => {
+      reply.destroy()
+      throw bug
+    })
+  })
+  // An agent is silent for as long as its tools run. A server that ends idle connections races with its next request.
+  server.keepAliveTimeout = 0
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await listen(server, port)
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((done) => server.close(() => done()))
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+  return { port: portOf(server), close }
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  const listening = Promise.withResolvers<void>()
+  server.once('error', listening.reject)
+  try {
+    server.listen({ port, host: '127.0.0.1', backlog: 1_024 }, listening.resolve)
+    await listening.promise
+  } catch (cause) {
+    throw unusablePort(port, cause)
+  }
+  server.off('error', listening.reject)
+}
+
+function unusablePort(port: number, cause: unknown): unknown {
+  const hint = 'Name another port, or none: then a free one is taken.'
+  switch (errnoOf(cause)) {
+    case 'EADDRINUSE':
+      return new GantryError('LOCKED', `port ${port} on 127.0.0.1 is taken`, { hint, cause })
+    case 'EACCES':
+      return new GantryError('USAGE', `port ${port} on 127.0.0.1 is not open to this user`, { hint, cause })
+    case 'ERR_SOCKET_BAD_PORT':
+      return new GantryError('USAGE', `${port} is no port`, { hint, cause })
+    default:
+      return cause
+  }
+}
+
+function portOf(server: Server): number {
+  const address: AddressInfo | string | null = server.address()
+  if (address === null || typeof address === 'string') throw new Error('a listening server has a port')
+  return address.port
+}
+
+function requestOf(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  maxBodyBytes: number,
+): LoopbackRequest {
+  const gone = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort(new Error('the client went away'))
+  })
+  return {
+    method: incoming.method ?? 'GET',
+    path: incoming.url ?? '/',
+    headers: headersOf(incoming),
+    readBody: () => readBody(incoming, maxBodyBytes),
+    signal: gone.signal,
+  }
+}
+
+function headersOf(incoming: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(incoming.headers))
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ')
+  return headers
+}
+
+async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const whole = Promise.withResolvers<Uint8Array | null>()
+  incoming.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= maxBytes) chunks.push(chunk)
+    else {
+      // The rest is read and forgotten: a client that is still sending would not see the answer otherwise.
+      chunks.length = 0
+      whole.resolve(null)
+    }
+  })
+  incoming.once('end', () => whole.resolve(Buffer.concat(chunks)))
+  incoming.once('error', whole.reject)
+  incoming.once('close', () => whole.reject(new Error('the client went away')))
+  return whole.promise
+}
+
+function replyTo(outgoing: ServerResponse): LoopbackReply {
+  const open = (): boolean => !outgoing.destroyed && outgoing.socket?.destroyed !== true
+  // The reply of a client that went away fails as a whole; its signal tells.
+  outgoing.on('error', () => {})
+  return {
+    begin(status, headers) {
+      if (open()) outgoing.writeHead(status, headers)
+    },
+    flush() {
+      if (open()) outgoing.flushHeaders()
+    },
+    async write(chunk) {
+      if (!open() || outgoing.write(chunk)) return
+      await settled(outgoing, 'drain')
+    },
+    async end() {
+      if (!open()) return
+      outgoing.end()
+      if (!outgoing.writableFinished) await settled(outgoing, 'finish')
+    },
+    cut() {
+      outgoing.socket?.destroySoon()
+    },
+    destroy() {
+      outgoing.destroy()
+    },
+  }
+}
+
+/** `close` comes in every case, so nobody waits for ever. */
+function settled(outgoing: ServerResponse, event: 'drain' | 'finish'): Promise<void> {
+  return new Promise((done) => {
+    const settle = (): void => {
+      outgoing.off(event, settle)
+      outgoing.off('close', settle)
+      done()
+    }
+    outgoing.on(event, settle)
+    outgoing.on('close', settle)
+  })
+}

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { markVariable } from './child.ts'
+import { randomSuffix } from './ids.ts'
+import { endTree, hasLeftovers, processTree, rootIsGone, treeIsGone } from './process-tree.ts'
+
+export interface OpenProcessRequest {
+  readonly argv: readonly [string, ...string[]]
+  readonly cwd: string
+  /** The whole environment. Of ours only `GANTRY_EXEC_ID` is added, by which its descendants are found. */
+  readonly env: Readonly<Record<string, string>>
+  /** Called with every chunk as it arrives. */
+  readonly onStdout?: (chunk: Uint8Array) => void
+  readonly onStderr?: (chunk: Uint8Array) => void
+}
+
+/** A program that is talked to while it runs. The first part is what libraries that talk to a child process ask for. */
+export interface OpenProcess {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly killed: boolean
+  readonly exitCode: number | null
+  readonly signalCode: NodeJS.Signals | null
+  kill(signal: NodeJS.Signals): boolean
+  on(event: 'exit', listener: ExitListener): void
+  on(event: 'error', listener: (error: Error) => void): void
+  once(event: 'exit', listener: ExitListener): void
+  once(event: 'error', listener: (error: Error) => void): void
+  off(event: 'exit', listener: ExitListener): void
+  off(event: 'error', listener: (error: Error) => void): void
+
+  readonly pid: number | undefined
+  /** Settles when the program itself is gone; `error` when it could not be started. */
+  readonly exit: Promise<ProcessExit>
+  /**
+   * Waits up to `waitMs` for the program to go by itself, then ends it, softly for up to `graceMs`, and in any case everything
+   * it started. Answers with what could not be ended.
+   */
+  end(patience: { readonly waitMs: number; readonly graceMs: number }): Promise<readonly number[]>
+}
+
+export interface ProcessExit {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly error?: Error
+}
+
+type ExitListener = (code: number | null, signal: NodeJS.Signals | null) => void
+
+/** Starts a program as the leader of a session of its own, with all three streams open. */
+export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessRequest): OpenProcess {
+  const [file, ...args] = argv
+  const mark = `p${randomSuffix(16)};`
+  const bornAfterSecs = process.uptime()
+  const startedAt = performance.now()
+  const child = spawn(file, args, {
+    cwd,
+    env: { ...env, [markVariable]: outerMark + mark },
+    detached: true,
+    windowsHide: true,
+    stdio: 'pipe',
+  })
+  const { promise: exit, resolve } = Promise.withResolvers<ProcessExit>()
+  const tree = child.pid === undefined ? null : processTree(child.pid, mark, bornAfterSecs)
+  child.once('error', (error) => {
+    if (child.pid === undefined) resolve({ code: null, signal: null, error })
+  })
+  child.once('exit', (code, signal) => {
+    if (tree !== null) rootIsGone(tree)
+    resolve({ code, signal })
+  })
+  // It may stop reading: that is its own affair.
+  child.stdin.on('error', () => {})
+  child.stderr.on('data', (chunk: Buffer) => onStderr?.(chunk)).on('error', () => {})
+  // Whoever reads may come late; what was written before must not be lost to him.
+  const stdout = new PassThrough()
+  child.stdout.on('data', (chunk: Buffer) => onStdout?.(chunk)).on('error', () => stdout.end())
+  child.stdout.pipe(stdout)
+
+  const end = async (waitMs: number, graceMs: number): Promise<readonly number[]> => {
+    if (tree === null) return []
+    const late = new AbortController()
+    const gone = await Promise.race([
+      exit.then(() => true),
+      sleep(waitMs, false, { signal: late.signal }).catch(() => false),
+    ])
+    late.abort()
+    let survivors: readonly number[] = []
+    if (!gone) survivors = await endTree(tree, graceMs)
+    else if (hasLeftovers(tree, performance.now() - startedAt)) survivors = await endTree(tree, 0)
+    treeIsGone(tree)
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+    stdout.end()
+    return survivors
+  }
+  let ended: Promise<readonly number[]> | null = null
+
+  return {
+    stdin: child.stdin,
+    stdout,
+    pid: child.pid,
+    exit,
+    get killed() {
+      return child.killed
+    },
+    get exitCode() {
+      return child.exitCode
+    },
+    get signalCode() {
+      return child.signalCode
+    },
+    kill: (signal) => child.kill(signal),
+    on: (event: 'exit' | 'error', listener: ExitListener | ((error: Error) => void)) =>
+      void child.on(event, listener as ExitListener),
+    once: (event: 'exit' | 'error', listener: ExitListener | ((error: Error) => void)) =>
+      void child.once(event, listener as ExitListener),
+    off: (event: 'exit' | 'error', listener: ExitListener | ((error: Error) => void)) =>
+      void child.off(event, listener as ExitListener),
+    end: ({ waitMs, graceMs }) => {
+      ended ??= end(waitMs, graceMs)
+      return ended
+    },
+  }
+}
+
+const outerMark = process.env[markVariable] ?? ''

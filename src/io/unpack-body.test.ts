@@ -1,0 +1,32 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { unpackBody } from './unpack-body.ts'
+
+test.each([
+  ['gzip', gzipSync],
+  ['GZIP ', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+  ['identity', (bytes: Uint8Array) => bytes],
+  ['', (bytes: Uint8Array) => bytes],
+])('what was packed with %j comes out as it was', async (encoding, pack) => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array(), async (bytes) => {
+      const unpacked = await unpackBody(pack(bytes), encoding, 10_000)
+      expect(unpacked === null ? null : [...unpacked]).toEqual([...bytes])
+    }),
+    { numRuns: 10 },
+  )
+})
+
+test('what cannot be unpacked is nothing', async () => {
+  expect(await unpackBody(Buffer.from('{}'), 'gzip', 100)).toBeNull()
+  expect(await unpackBody(Buffer.from('{}'), 'rot13', 100)).toBeNull()
+  expect(await unpackBody(Buffer.from('{}'), 'constructor', 100)).toBeNull()
+})
+
+test('a small body that would become a huge one is not unpacked', async () => {
+  expect(await unpackBody(gzipSync(new Uint8Array(1_000_000)), 'gzip', 10_000)).toBeNull()
+})

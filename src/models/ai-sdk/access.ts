@@ -1,0 +1,62 @@
+import { GantryError } from '../../core/error.ts'
+import { firstSet, keyVariables } from '../key-variables.ts'
+import { baseUrl } from './base-url.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export interface Access {
+  readonly baseURL: string
+  readonly apiKey: string
+}
+
+export function anthropicAccess(env: Env, name: string): Access {
+  return {
+    baseURL: baseUrl(env, 'ANTHROPIC_BASE_URL', {
+      standard: 'https://api.anthropic.com/v1',
+      version: 'v1',
+    }),
+    apiKey: requireKey(env, name, keyVariables.anthropic),
+  }
+}
+
+export function openaiAccess(env: Env, name: string): Access {
+  return {
+    baseURL: baseUrl(env, 'OPENAI_BASE_URL', { standard: 'https://api.openai.com/v1' }),
+    apiKey: requireKey(env, name, keyVariables.openai),
+  }
+}
+
+export function googleAccess(env: Env, name: string): Access {
+  return {
+    baseURL: baseUrl(env, 'GOOGLE_GEMINI_BASE_URL', {
+      standard: 'https://generativelanguage.googleapis.com/v1beta',
+      version: 'v1beta',
+    }),
+    apiKey: requireKey(env, name, keyVariables.google),
+  }
+}
+
+/** A server of one's own may need no key: then none is sent. */
+export function compatibleAccess(env: Env): { readonly baseURL: string; readonly apiKey?: string } {
+  const baseURL = baseUrl(env, 'AGENT_LLM_BASE_URL', { standard: '' })
+  if (baseURL === '')
+    throw new GantryError(
+      'NOT_FOUND',
+      'an openai-compatible model needs an address: AGENT_LLM_BASE_URL is not set',
+      {
+        hint: 'Set AGENT_LLM_BASE_URL to the address that clients of OpenAI would be given, such as http://localhost:8000/v1.',
+      },
+    )
+  const apiKey = firstSet(env, keyVariables['openai-compatible'])
+  return { baseURL, ...(apiKey !== null && { apiKey: apiKey.value }) }
+}
+
+function requireKey(env: Env, name: string, variables: readonly string[]): string {
+  const key = firstSet(env, variables)
+  if (key !== null) return key.value
+  const [first, ...others] = variables
+  const also = others.length === 0 ? '' : ` (${others.join(' and ')} will do as well)`
+  throw new GantryError('NOT_FOUND', `there is no key for ${name}: ${first} is not set`, {
+    hint: `Set ${first}${also}, or name a model of another provider.`,
+  })
+}

@@ -1,0 +1,104 @@
+import { generateText, jsonSchema, type LanguageModel, Output, type ToolSet, tool } from 'ai'
+import type { Completion, CompletionRequest, OpenModel, ToolOffer } from '../provider.ts'
+import { failureOf } from './failure.ts'
+import { type ProviderOptions, toModelMessages } from './messages.ts'
+import { type Droppable, refusedSetting } from './refused-setting.ts'
+import { completionOf } from './turn.ts'
+
+/** What the providers differ in. */
+export interface SdkModel {
+  readonly model: LanguageModel
+  readonly optionsFor?: (request: CompletionRequest) => ProviderOptions
+  /** Put on the system text and on the end of a conversation with tools: the provider keeps what stands before it. */
+  readonly cacheMark?: ProviderOptions
+  /** Sent with every tool, where the provider would else choose for itself whether to hold the model to the schema. */
+  readonly strictTools?: boolean
+}
+
+type JsonSchema = Extract<Parameters<typeof jsonSchema>[0], { readonly type?: unknown }>
+
+// What a provider ignores is no news for whoever reads the screen, and standard error is not the SDK's.
+globalThis.AI_SDK_LOG_WARNINGS ??= false
+
+/**
+ * One call through the AI SDK. A setting that the model turns out to refuse is left out from then on: the prompt asks for
+ * the schema too, and a temperature is a wish.
+ */
+export function createComplete(sdk: SdkModel): OpenModel['complete'] {
+  const dropped = new Set<Droppable>()
+  return async (request) => {
+    for (;;) {
+      const attempt = without(request, dropped)
+      try {
+        return await generate(sdk, attempt)
+      } catch (error) {
+        const refused = refusedSetting(error, attempt)
+        if (refused !== null) {
+          dropped.add(refused)
+          continue
+        }
+        const failure = failureOf(error)
+        if (failure === null) throw error
+        return failure
+      }
+    }
+  }
+}
+
+/** No provider takes a schema for an answer that is no object. */
+function without(
+  { answerSchema, temperature, ...request }: CompletionRequest,
+  dropped: ReadonlySet<Droppable>,
+): CompletionRequest {
+  const sendsSchema = answerSchema?.type === 'object' && !dropped.has('answerSchema')
+  return {
+    ...request,
+    temperature: dropped.has('temperature') ? undefined : temperature,
+    ...(sendsSchema && { answerSchema }),
+  }
+}
+
+async function generate(sdk: SdkModel, request: CompletionRequest): Promise<Completion> {
+  const { model, cacheMark } = sdk
+  const { system, messages, tools = [], answerSchema, maxOutputTokens, temperature, signal } = request
+  const result = await generateText({
+    model,
+    maxRetries: 0,
+    telemetry: { isEnabled: false },
+    abortSignal: signal,
+    maxOutputTokens,
+    messages: toModelMessages(messages, tools.length > 0 ? cacheMark : undefined),
+    ...(temperature !== undefined && { temperature }),
+    ...(system !== undefined &&
+      system !== '' && {
+        instructions:
+          cacheMark === undefined ? system : { role: 'system', content: system, providerOptions: cacheMark },
+      }),
+    ...(tools.length > 0 && { tools: toolSet(tools, sdk.strictTools) }),
+    ...(answerSchema !== undefined && { output: jsonText(answerSchema) }),
+    ...(sdk.optionsFor !== undefined && { providerOptions: sdk.optionsFor(request) }),
+  })
+  return completionOf(result, request)
+}
+
+/** Tools without a way to run: the loop runs them. */
+function toolSet(offers: readonly ToolOffer[], strict: boolean | undefined): ToolSet {
+  return Object.fromEntries(
+    offers.map(({ name, description, inputSchema }) => [
+      name,
+      tool({
+        description,
+        inputSchema: jsonSchema(inputSchema as JsonSchema),
+        ...(strict !== undefined && { strict }),
+      }),
+    ]),
+  )
+}
+
+/** Holds the provider to the schema but leaves the answer as text: what does not fit is repaired by whoever asked. */
+function jsonText(schema: Readonly<Record<string, unknown>>): ReturnType<typeof Output.text> {
+  return {
+    ...Output.text(),
+    responseFormat: Promise.resolve({ type: 'json', schema: schema as JsonSchema }),
+  }
+}

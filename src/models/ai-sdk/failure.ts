@@ -1,0 +1,87 @@
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  NoContentGeneratedError,
+  TypeValidationError,
+} from 'ai'
+import type { AgentFailure } from '../../core/event.ts'
+import type { Completion } from '../provider.ts'
+import { errorCode } from './error-code.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+type Failure = Extract<Completion, { readonly kind: 'failure' }>
+
+const tooLong =
+  /prompt is too long|context[_ ](?:length|window)|maximum context|too many (?:input )?tokens|token count.{0,60}exceed|exceeds? the (?:maximum|limit).{0,40}tokens|request_too_large|input is too long/i
+const noMoney = /insufficient_quota|credit balance is too low|billing_(?:error|hard_limit)/i
+const refusedContent = /content_policy_violation|content_filter|content management policy/i
+const wrongKey = /api[_ ]key[_ ]invalid|invalid[_ ]api[_ ]key|api key not valid|incorrect api key/i
+/** The other side had trouble, or was cut off: the next call may do better. */
+const cutOff: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'EAI_AGAIN'])
+const tooSlow: ReadonlySet<string> = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** What went wrong, in our words; null for what is no doing of the other side. */
+export function failureOf(error: unknown, nowMs = Date.now()): Failure | null {
+  if (APICallError.isInstance(error)) return callFailure(error, nowMs)
+  if (isNonsense(error))
+    return { kind: 'failure', reason: 'malformed', message: error.message, passing: true }
+  return null
+}
+
+export function isTooLong(said: string): boolean {
+  return tooLong.test(said)
+}
+
+function callFailure(error: APICallError, nowMs: number): Failure {
+  const code = errorCode(error)
+  if (code !== null && tooSlow.has(code)) return failure('timeout', error)
+  if (code !== null && cutOff.has(code)) return { ...failure('unavailable', error), passing: true }
+  const { statusCode } = error
+  if (statusCode === undefined) return failure('unavailable', error)
+  if (statusCode < 400) return { ...failure('malformed', error), passing: true }
+  const waitMs = retryAfterMs(error, nowMs)
+  return {
+    ...failure(reasonOf(statusCode, `${error.message} ${error.responseBody ?? ''}`), error),
+    ...(passingStatus.has(statusCode) && { passing: true }),
+    ...(waitMs !== null && { retryAfterMs: waitMs }),
+  }
+}
+
+const passingStatus: ReadonlySet<number> = new Set([408, 500, 502, 504])
+
+function reasonOf(status: number, said: string): AgentFailure {
+  if (noMoney.test(said) || status === 401 || status === 402 || status === 403 || wrongKey.test(said))
+    return 'auth'
+  if (/overloaded_error/.test(said) || status === 529 || status === 503) return 'overloaded'
+  if (status === 429) return 'rate_limit'
+  if (status === 413 || (status < 500 && tooLong.test(said))) return 'context'
+  if (status === 408) return 'timeout'
+  if (status < 500 && refusedContent.test(said)) return 'refused'
+  return 'unavailable'
+}
+
+function failure(reason: AgentFailure, { statusCode, message, url }: APICallError): Failure {
+  const status = statusCode === undefined ? '' : `${statusCode} `
+  return { kind: 'failure', reason, message: `${status}${message} (${originOf(url)})` }
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}
+
+function isNonsense(error: unknown): error is Error {
+  return [
+    JSONParseError,
+    TypeValidationError,
+    EmptyResponseBodyError,
+    InvalidResponseDataError,
+    NoContentGeneratedError,
+  ].some((kind) => kind.isInstance(error))
+}

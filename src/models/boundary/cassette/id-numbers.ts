@@ -1,0 +1,69 @@
+import { isArgument } from './is-argument.ts'
+import { type NormalText, replaceCandidates, replaceUuids } from './normalise-text.ts'
+
+/** Ids of one request, numbered in the order in which they appear. The same id has the same number everywhere in it. */
+export interface IdNumbers {
+  /** What stands for the value of this key; null when it holds no id. */
+  of(object: object, key: string): string | null
+  inText(text: NormalText): string
+}
+
+export function createIdNumbers(body: unknown): IdNumbers {
+  const ids = new Map<string, string>()
+  collect(body, ids, 0)
+  const uuids = new Map<string, string>()
+  const standsFor = (piece: string): string =>
+    ids.get(piece) ?? replaceUuids(piece, (uuid) => numbered(uuids, uuid.toLowerCase(), 'uuid'))
+  return {
+    of: (object, key) => {
+      const id = idAt(object, key)
+      return id === null ? null : (ids.get(id) ?? null)
+    },
+    inText: ({ text, candidates }) =>
+      candidates.some((found) => standsFor(found) !== found) ? replaceCandidates(text, standsFor) : text,
+  }
+}
+
+const idKeys = new Set([
+  'call_id',
+  'id',
+  'item_id',
+  'previous_response_id',
+  'response_id',
+  'tool_call_id',
+  'tool_use_id',
+])
+
+const deepest = 200
+
+/** In the order of the sorted keys: some clients write theirs in any order. */
+function collect(value: unknown, ids: Map<string, string>, depth: number): void {
+  if (typeof value !== 'object' || value === null || depth > deepest) return
+  if (Array.isArray(value)) {
+    for (const item of value) collect(item, ids, depth + 1)
+    return
+  }
+  for (const key of Object.keys(value).sort()) {
+    const id = idAt(value, key)
+    if (id !== null) numbered(ids, id, 'id')
+    else if (!isArgument(value, key)) collect(Reflect.get(value, key), ids, depth + 1)
+  }
+}
+
+function numbered(known: Map<string, string>, id: string, word: string): string {
+  const name = known.get(id) ?? `{${word}:${known.size + 1}}`
+  known.set(id, name)
+  return name
+}
+
+function idAt(object: object, key: string): string | null {
+  if (!idKeys.has(key) || !isExchangePart(object)) return null
+  const value: unknown = Reflect.get(object, key)
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** A message, a call or its result; anything else that has an `id` is somebody's data. */
+function isExchangePart(object: object): boolean {
+  if ('previous_response_id' in object) return true
+  return ['type', 'role', 'functionCall', 'functionResponse', 'args', 'response'].some((key) => key in object)
+}

@@ -1,0 +1,80 @@
+/** A piece of text that differs from run to run or from machine to machine, and what stands for it. */
+type Phrase = readonly [pattern: RegExp, stands: string]
+
+/** In any text: what agents themselves write about a session. */
+const anywhere: readonly Phrase[] = [
+  // Claude Code: the version stays, a new one is a real difference; the rest is a checksum of the conversation.
+  [/\bcc_version=(\d+\.\d+\.\d+)\.[0-9a-z]+/g, 'cc_version=$1'],
+  [/ ?\bcch=[0-9a-f]+;?/g, ''],
+  [/(\.claude\/projects\/)[^/\s"'`]+/g, '$1{name}'],
+  [/<current_datetime>[^<]*<\/current_datetime>/g, '<current_datetime>{time}</current_datetime>'],
+  [/\b(pid|process id)([ =:#]+)\d+/gi, '$1$2{pid}'],
+  [/\b(duration_?ms|elapsed_?ms|durationMs|elapsedMs)("?[ =:]+)\d+(?:\.\d+)?/gi, '$1$2{duration}'],
+  // Ports from the range the system gives away; 3000 or 8080 are somebody's choice.
+  [
+    /\b(127\.0\.0\.1|localhost|\[::1\]):(?:3276[89]|327[7-9]\d|32[89]\d\d|3[3-9]\d{3}|[4-6]\d{4})(?!\d)(?:\/[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-]))?/g,
+    '$1:{port}',
+  ],
+  [/\b(agentId: )[0-9a-z]{6,}/g, '$1{name}'],
+  [/\b(running in (?:the )?background with ID: )[0-9A-Za-z_-]+/g, '$1{name}'],
+  [/(\/tasks\/)[0-9a-z]{6,}(?=\.output)/g, '$1{name}'],
+  [/(<task-id>)[^<]+(?=<)/g, '$1{name}'],
+]
+
+const environmentMarks =
+  /^# Environment$|<env>|<environment_context>|<session_context>|^# gitStatus$|in the following environment/m
+
+/** Only where an agent describes the machine it runs on: the same words in a task are part of the task. */
+const ofEnvironment: readonly Phrase[] = [
+  [
+    /^([ \t]*[-*]?[ \t]*(?:Platform|OS Version|Operating System|Shell|Available tools|Is a git repository|Is directory a git repo|Today's date|Git user)):.*$/gm,
+    '$1: {machine}',
+  ],
+  [/^(My operating system is:).*$/gm, '$1 {machine}'],
+  [/^(Today's date is ).*$/gm, '$1{time}'],
+  [/<(shell|timezone|current_date)>[^<]*<\/\1>/g, '<$1>{machine}</$1>'],
+]
+
+/** Where an agent lists the commits it found. */
+const ofHistory: Phrase = [/^[0-9a-f]{7,40}(?= \S)/gm, '{commit}']
+
+/**
+ * Elsewhere a line may begin with a number or a word, so a hash has letters and digits in it. One in thirty of the usual
+ * seven characters has digits only, which no recording should fail of.
+ */
+const commit = '(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,12}|[0-9]{7})'
+
+const ofCommits: readonly Phrase[] = [
+  [new RegExp(`^${commit}(?= \\S)`, 'gm'), '{commit}'],
+  [/^((?:commit|Merge:|HEAD is now at) ?)[0-9a-f]{7,40}\b/gm, '$1{commit}'],
+  [new RegExp(`^(\\[[^\\]\\n]+ )${commit}(?=\\])`, 'gm'), '$1{commit}'],
+]
+
+/** In what a tool printed: numbers that no instruction depends on. */
+const ofOutputs: readonly Phrase[] = [
+  ...ofCommits,
+  [/^(Chunk ID: )[0-9a-f]+$/gm, '$1{name}'],
+  // It counts the characters of paths too.
+  [/^(Original token count: )\d+$/gm, '$1{count}'],
+  [/(?<![\w.])\d+m ?\d+(?:\.\d+)?s\b/g, '{duration}'],
+  [
+    /(?<![\w.-])\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|milliseconds?|mins?|minutes?)\b(?!-)/g,
+    '{duration}',
+  ],
+  // The listing of a directory: owner, links and the size of directories are the machine's.
+  [/^total \d+(?=\n[-dlbcps][-rwxsStT]{9})/gm, 'total {size}'],
+  [/^(d[-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +\d+ /gm, '$1 {owner} '],
+  [/^([-lbcps][-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +(\d+) /gm, '$1 {owner} $2 '],
+  [/\btmp\.[A-Za-z0-9]{6,12}\b/g, 'tmp.{name}'],
+  [/(\{tmp\}\/[\w.-]*?[-_.])(?=[A-Za-z]*[A-Z0-9])[A-Za-z0-9]{6}\b/g, '$1{name}'],
+]
+
+export function hidePhrases(text: string, isOutput: boolean): string {
+  const isEnvironment = environmentMarks.test(text)
+  const phrases = [
+    ...anywhere,
+    ...(isEnvironment ? [...ofEnvironment, ofHistory] : []),
+    ...(isOutput ? ofOutputs : []),
+  ]
+  return phrases.reduce((hidden, [pattern, stands]) => hidden.replace(pattern, stands), text)
+}

@@ -1,0 +1,244 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createNormaliser, type RawRequest } from './normalise.ts'
+import { createPlaceCodec, type Places } from './places.ts'
+
+const now = Date.UTC(2026, 10, 15, 6, 7, 12)
+const dayMs = 86_400_000
+
+function world(places: Places, at = now, redact = (text: string) => text) {
+  const normalise = createNormaliser({ places: createPlaceCodec(places), moments: [at], redact })
+  return (body: unknown, path = '/v1/messages?beta=true') =>
+    normalise({ method: 'POST', path, body }, 'anthropic')
+}
+
+const here: Places = { workspace: '/tmp/run/a.b/ws', home: '/tmp/run/a.b/home', tmp: '/tmp/run/a.b/tmp' }
+const there: Places = { workspace: '/var/x/trial-2/work', home: '/var/x/trial-2/h', tmp: '/var/x/trial-2/t' }
+const later = now + 400 * dayMs + 11 * 3_600_000
+
+function textOf(places: Places, text: string, at = now): unknown {
+  return world(places, at)({ messages: [{ role: 'user', content: text }] }).body
+}
+
+function outputOf(places: Places, content: string, at = now): unknown {
+  const block = { type: 'tool_result', tool_use_id: 'toolu_1', content }
+  return world(places, at)({ messages: [{ role: 'user', content: [block] }] }).body
+}
+
+/** As Claude Code sends it, in one world and in another. */
+function claudeRequest(places: Places, at: number, seed: string): unknown {
+  const { workspace, home } = places as Record<string, string>
+  const dashed = workspace?.replaceAll(/[^A-Za-z0-9]/g, '-')
+  const date = new Date(at)
+  return {
+    model: 'claude-opus-5-5',
+    metadata: { user_id: `{"device_id":"${seed}","session_id":"0000${seed}"}` },
+    system: [
+      {
+        type: 'text',
+        text: `x-anthropic-billing-header: cc_version=2.1.325.${seed}; cc_entrypoint=sdk-cli; cch=${seed};`,
+      },
+      {
+        type: 'text',
+        text: `memory at ${home}/.claude/projects/${dashed}/memory/`,
+        cache_control: { type: 'ephemeral' },
+      },
+    ],
+    messages: [
+      { role: 'user', content: `Today's date is ${date.toISOString().slice(0, 10)}.\nDo the thing.` },
+      {
+        role: 'system',
+        content: `# Environment\n - Primary working directory: ${workspace}\n - Platform: ${seed}\n - OS Version: ${seed} 6.1`,
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: `toolu_${seed}`, name: 'Bash', input: { command: `cat ${workspace}/a` } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: `toolu_${seed}`,
+            content: `${workspace}\n${date.toUTCString()}\ntook ${seed.length}ms\npid ${seed.length}\n${date.getTime()}`,
+          },
+        ],
+      },
+    ],
+  }
+}
+
+describe('two requests that differ in nothing but what is volatile are equal', () => {
+  test('in whole: places, ids, dates, machine, session, cache marks', () => {
+    const one = world(here)(claudeRequest(here, now, 'abc1'))
+    const other = world(there, later)(claudeRequest(there, later, 'fed23'))
+    expect(other).toEqual(one)
+    expect(JSON.stringify(one)).toContain('{workspace}')
+    expect(JSON.stringify(one)).toContain('cc_version=2.1.325;')
+  })
+
+  test.each([
+    'Sun Nov 15 06:07:12 UTC 2026',
+    'Sun Nov 15 2026',
+    'Sunday, November 15, 2026',
+    'Sun, 15 Nov 2026 06:07:12 GMT',
+    '2026-11-15T06:07:21.738+00:00',
+    '2026-11-15 06:07',
+    'Nov 15 06:07',
+    '11/15/2026, 6:07:12 AM',
+    '20261115T060712Z',
+    '1794722832000',
+    '1794722832.5',
+    '[06:05:59]',
+  ])('the time as %s', (written) => {
+    const body = JSON.stringify(textOf(here, `at ${written} it was`))
+    expect(body).toContain('{time}')
+    expect(body).not.toMatch(/\d{2}/)
+  })
+
+  test('a listing of a directory, durations and commits in what a tool printed', () => {
+    const one =
+      'total 8\ndrwxr-xr-x 2 root root 4096 Nov 15 06:07 .\n-rw-r--r-- 1 root root 14 Nov 15 06:07 a.txt\nb98e718 first\n3 passed in 0.52s'
+    const other =
+      'total 0\ndrwx------ 9 me staff 60 Dec 20 17:07 .\n-rw-r--r-- 1 me staff 14 Dec 20 17:07 a.txt\n3001102 first\n3 passed in 11ms'
+    const mode = (text: string) => text.replace('drwx------', 'drwxr-xr-x')
+    expect(outputOf(there, mode(other), later)).toEqual(outputOf(here, one))
+  })
+
+  test('a text and a list of one text block, as Anthropic takes them', () => {
+    const normalise = world(here)
+    const one = normalise({ messages: [{ role: 'user', content: 'x' }] })
+    expect(normalise({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] })).toEqual(one)
+  })
+
+  test('ids of sessions, in names and in text, each as itself', () => {
+    const [one, two] = ['7b6a0c7e-5f5d-4c3a-9d3e-0a1b2c3d4e5f', '11111111-5f5d-4c3a-9d3e-0a1b2c3d4e5f']
+    const text = (first: string, second: string) =>
+      textOf(here, `session-${first}.jsonl, ${second}, ${first}`)
+    expect(text(one, two)).toEqual(text(two, one))
+    expect(text(one, two)).not.toEqual(text(one, one))
+  })
+
+  test('keys in another order', () => {
+    expect(JSON.stringify(world(here)({ b: 1, a: { d: 2, c: 3 } }))).toBe(
+      JSON.stringify(world(here)({ a: { c: 3, d: 2 }, b: 1 })),
+    )
+  })
+})
+
+describe('what is really different stays different', () => {
+  test.each([
+    ['a date that is not now', 'due 2024-01-01', 'due 2024-01-02'],
+    ['a duration in a task', 'wait 5 s', 'wait 10 s'],
+    ['a port somebody chose', 'http://localhost:3000/', 'http://localhost:8080/'],
+    ['a directory beside the workspace', '/tmp/run/a.b/ws-2', '/tmp/run/a.b/ws-3'],
+    ['a word that looks like an id', 'rename call_something', 'rename call_otherthing'],
+    ['the platform in a task', 'Platform: linux', 'Platform: windows'],
+    ['a model with a date in its name', 'use gpt-4o-2024-08-06', 'use gpt-4o-2024-05-13'],
+  ])('%s', (_, one, other) => {
+    expect(textOf(here, one)).not.toEqual(textOf(here, other))
+  })
+
+  test('the answer to another call', () => {
+    const call = (id: string) => ({ type: 'tool_use', id, name: 'Read', input: {} })
+    const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'x' })
+    const talk = (first: string, second: string) =>
+      world(here)({
+        messages: [
+          { role: 'assistant', content: [call('toolu_a'), call('toolu_b')] },
+          { role: 'user', content: [result(first), result(second)] },
+        ],
+      })
+    expect(talk('toolu_a', 'toolu_b')).not.toEqual(talk('toolu_b', 'toolu_a'))
+  })
+
+  test('keys of the API are data in the arguments of a tool', () => {
+    const call = (input: unknown) =>
+      world(here)({
+        messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'x', input }] }],
+      })
+    expect(call({ id: 'one', type: 'a' })).not.toEqual(call({ id: 'two', type: 'a' }))
+    expect(call({ cache_control: 1 })).not.toEqual(call({ cache_control: 2 }))
+  })
+
+  test('any word, anywhere in a message', () => {
+    const word = fc.stringMatching(/^[a-z]{3,12}$/)
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 12 }), fc.nat(11), word, (words, at, other) => {
+        const place = at % words.length
+        fc.pre(words[place] !== other)
+        const changed = words.with(place, other)
+        expect(textOf(here, changed.join(' '))).not.toEqual(textOf(here, words.join(' ')))
+        expect(outputOf(here, changed.join('\n'))).not.toEqual(outputOf(here, words.join('\n')))
+      }),
+    )
+  })
+})
+
+const volatileWords = fc.constantFrom(
+  '/tmp/run/a.b/ws/x',
+  '-tmp-run-a-b-ws',
+  'toolu_abcdef12',
+  '7b6a0c7e-5f5d-4c3a-9d3e-0a1b2c3d4e5f',
+  'Sun Nov 15 06:07:12 UTC 2026',
+  '2026-11-15',
+  '06:07:12',
+  '1794722832000',
+  'took 12ms',
+  'pid 77',
+  'commit b98e718',
+  '# Environment\n - Shell: bash\n',
+  'http://127.0.0.1:41234/abcdefghijklmnop123/v1',
+  '{workspace}',
+  'total 4\ndrwxr-xr-x 2 root root 4096 Nov 15 06:07 .\n',
+)
+
+test('normalising twice changes nothing more', () => {
+  const text = fc.array(fc.oneof(volatileWords, fc.string({ maxLength: 20 }), fc.constantFrom(' ', '\n', '')))
+  const leaf = text.map((parts) => parts.join(''))
+  const body = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      leaf,
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(
+        fc.constantFrom('content', 'id', 'type', 'role', 'input', 'user_id', 'text'),
+        tie('value'),
+      ),
+      fc.record({ type: fc.constant('tool_result'), tool_use_id: leaf, content: leaf }),
+    ),
+  })).value
+  const normalise = createNormaliser({
+    places: createPlaceCodec(here),
+    moments: [now],
+    redact: (same) => same,
+  })
+  fc.assert(
+    fc.property(body, (value) => {
+      const request: RawRequest = { method: 'POST', path: '/v1/messages', body: value }
+      const once = normalise(request, 'anthropic')
+      expect(normalise(once, 'anthropic')).toEqual(once)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('the query goes, with a key that may stand in it, but for the form of the answer', () => {
+  const normalise = world(here)
+  expect(normalise({}, '/v1beta/models/m:streamGenerateContent?alt=sse&key=AIzaSecret').path).toBe(
+    '/v1beta/models/m:streamGenerateContent?alt=sse',
+  )
+})
+
+test('data that is nested deeper than any API nests ends no stack', () => {
+  let deep: unknown = 'x'
+  for (let level = 0; level < 5_000; level += 1) deep = [deep]
+  expect(() => world(here)({ messages: deep })).not.toThrow()
+})
+
+test('secrets are hidden before anything else is done to a text', () => {
+  const hidden = world(here, now, (text) => text.replaceAll('key-2026-11-15', '[REDACTED]'))
+  expect(JSON.stringify(hidden({ system: 'use key-2026-11-15' }))).toContain('[REDACTED]')
+})

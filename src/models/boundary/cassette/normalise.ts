@@ -1,0 +1,140 @@
+import type { Api } from '../contract.ts'
+import { createIdNumbers, type IdNumbers } from './id-numbers.ts'
+import { isArgument } from './is-argument.ts'
+import { createTextNormaliser, type NormaliseText, type TextRules } from './normalise-text.ts'
+
+/** A request without anything that differs from run to run: equal ones ask the same. */
+export interface NormalRequest {
+  readonly method: string
+  /** Without the query, but for what changes the form of the answer. */
+  readonly path: string
+  /** JSON with its keys in order, or text. */
+  readonly body: unknown
+}
+
+export interface RawRequest {
+  readonly method: string
+  readonly path: string
+  /** Parsed JSON, or text when it is none. */
+  readonly body: unknown
+}
+
+export type Normalise = (request: RawRequest, api: Api) => NormalRequest
+
+/**
+ * Takes out what is volatile: paths, ids (numbered as they appear), times, cache marks, facts of the machine. Pure, and
+ * doing it twice changes nothing more; whatever else differs in two requests still differs afterwards.
+ */
+export function createNormaliser(rules: TextRules): Normalise {
+  const normaliseText = createTextNormaliser(rules)
+  return ({ method, path, body }, api) => ({
+    method: method.toUpperCase(),
+    path: withoutQuery(path),
+    body: walk(body, { normaliseText, api, ids: createIdNumbers(body) }, 'message', 0),
+  })
+}
+
+interface Request {
+  readonly normaliseText: NormaliseText
+  readonly api: Api
+  readonly ids: IdNumbers
+}
+
+/** Whose words these are. In what a model gave to a tool (`argument`), or a tool gave back as data, keys mean nothing. */
+type Words = 'message' | 'output' | 'argument' | 'output_data'
+
+/** Deeper than any API nests. What lies below is not looked at, and walking it would end our own stack. */
+const deepest = 200
+
+/** Chosen by the client anew for each session, or marks that change no answer. */
+const volatileAtTop = new Set([
+  'client_metadata',
+  'prompt_cache_key',
+  'request_id',
+  'safety_identifier',
+  'session_id',
+  'user',
+])
+
+/** Names and sealed data: nothing in them is ours to change. */
+const verbatimKeys = new Set([
+  'data',
+  'encrypted_content',
+  'model',
+  'name',
+  'role',
+  'signature',
+  'thoughtSignature',
+  'type',
+])
+
+function walk(value: unknown, request: Request, words: Words, depth: number): unknown {
+  if (typeof value === 'string') {
+    const isOutput = words === 'output' || words === 'output_data'
+    return request.ids.inText(request.normaliseText(value, isOutput))
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= deepest) return '{deep}'
+  if (Array.isArray(value)) return value.map((item) => walk(item, request, words, depth + 1))
+  return walkObject(value, request, words === 'message' && isToolOutput(value) ? 'output' : words, depth + 1)
+}
+
+function walkObject(object: object, request: Request, words: Words, depth: number): Record<string, unknown> {
+  const isData = words === 'argument' || words === 'output_data'
+  const normal: Record<string, unknown> = {}
+  for (const key of Object.keys(object).sort()) {
+    const item: unknown = Reflect.get(object, key)
+    if (isData) setOwn(normal, key, walk(item, request, words, depth))
+    else if (!isVolatile(key, item, depth)) {
+      const id = request.ids.of(object, key)
+      const isVerbatim = typeof item === 'string' && verbatimKeys.has(key)
+      const kept = id ?? (isVerbatim ? item : walkField(object, key, item, request, words, depth))
+      setOwn(normal, key, kept)
+    }
+  }
+  return normal
+}
+
+function walkField(
+  object: object,
+  key: string,
+  item: unknown,
+  request: Request,
+  words: Words,
+  depth: number,
+): unknown {
+  const inside = isArgument(object, key) ? (words === 'output' ? 'output_data' : 'argument') : words
+  return walk(inOneForm(key, item, request.api), request, inside, depth)
+}
+
+/** A key of this name would otherwise change what the object is. */
+function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, configurable: true })
+  else object[key] = value
+}
+
+function isVolatile(key: string, item: unknown, depth: number): boolean {
+  if (key === 'cache_control') return true
+  if (depth === 1) return volatileAtTop.has(key)
+  // Claude Code: device, account and session in one text.
+  return key === 'user_id' && depth === 2 && typeof item === 'string'
+}
+
+/** Anthropic takes a text for a list of one text block, and Claude Code changes between the two with its cache marks. */
+function inOneForm(key: string, item: unknown, api: Api): unknown {
+  const isText = api === 'anthropic' && typeof item === 'string' && (key === 'content' || key === 'system')
+  return isText ? [{ type: 'text', text: item }] : item
+}
+
+function isToolOutput(object: object): boolean {
+  const { type, role } = object as { readonly type?: unknown; readonly role?: unknown }
+  if (typeof type === 'string' && /(?:tool_result|_output)$/.test(type) && type !== 'computer_output')
+    return true
+  return role === 'tool' || role === 'function' || 'functionResponse' in object
+}
+
+function withoutQuery(path: string): string {
+  const [before = '', query = ''] = path.split('?')
+  const alt = new URLSearchParams(query).get('alt')
+  return alt === null ? before : `${before}?alt=${alt}`
+}

@@ -1,0 +1,104 @@
+import { canonical } from './canonical.ts'
+import type { NormalRequest } from './normalise.ts'
+
+/**
+ * A request as it is stored. An agent sends the whole conversation with every turn; only what is new since an earlier
+ * exchange is written down, so that a recording grows with the conversation and not with its square.
+ */
+export interface StoredRequest {
+  readonly method: string
+  readonly path: string
+  /** The exchange this one goes on from: what `body` does not say is as it was there. */
+  readonly continues?: number
+  /** Of these lists the first so many items are those of that exchange, and `body` has the later ones. */
+  readonly kept?: Readonly<Record<string, number>>
+  /** Keys of that exchange that this one does not have. */
+  readonly dropped?: readonly string[]
+  readonly body: unknown
+}
+
+export interface EarlierRequest {
+  readonly index: number
+  readonly request: NormalRequest
+}
+
+/** Less is not worth looking for in another file. */
+const worthSharing = 512
+
+export function shareRequest(request: NormalRequest, earlier: readonly EarlierRequest[]): StoredRequest {
+  const { method, path, body } = request
+  if (!isObject(body)) return { method, path, body }
+  let best: { readonly base: EarlierRequest; readonly shared: number } | null = null
+  for (const base of earlier.toReversed()) {
+    const shared = sharedLength(body, base.request.body)
+    if (shared >= worthSharing && shared > (best?.shared ?? 0)) best = { base, shared }
+  }
+  return best === null ? { method, path, body } : continued(request, body, best.base)
+}
+
+/** Undoes `shareRequest`; null when the exchange it continues is not known or does not have what was kept. */
+export function joinRequest(
+  stored: StoredRequest,
+  find: (index: number) => NormalRequest | undefined,
+): NormalRequest | null {
+  const { method, path, continues, kept = {}, dropped = [], body } = stored
+  if (continues === undefined) return { method, path, body }
+  const base = find(continues)?.body
+  if (!isObject(base) || !isObject(body)) return null
+  const joined: Record<string, unknown> = { ...base, ...body }
+  for (const [key, count] of Object.entries(kept)) {
+    const before = base[key]
+    const after = body[key] ?? []
+    if (!Array.isArray(before) || !Array.isArray(after) || before.length < count) return null
+    joined[key] = [...before.slice(0, count), ...after]
+  }
+  const keys = Object.keys(joined).filter((key) => !dropped.includes(key))
+  return { method, path, body: Object.fromEntries(keys.sort().map((key) => [key, joined[key]])) }
+}
+
+function continued(
+  { method, path }: NormalRequest,
+  body: Readonly<Record<string, unknown>>,
+  { index, request }: EarlierRequest,
+): StoredRequest {
+  const base = isObject(request.body) ? request.body : {}
+  const kept: Record<string, number> = {}
+  const changed: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(body)) {
+    const before = base[key]
+    if (Object.hasOwn(base, key) && canonical(before) === canonical(value)) continue
+    const count = commonItems(value, before)
+    if (count > 0) kept[key] = count
+    changed[key] = count > 0 && Array.isArray(value) ? value.slice(count) : value
+  }
+  const dropped = Object.keys(base).filter((key) => !Object.hasOwn(body, key))
+  return {
+    method,
+    path,
+    continues: index,
+    ...(Object.keys(kept).length > 0 && { kept }),
+    ...(dropped.length > 0 && { dropped }),
+    body: changed,
+  }
+}
+
+function sharedLength(body: Readonly<Record<string, unknown>>, base: unknown): number {
+  if (!isObject(base)) return 0
+  return Object.entries(body).reduce((sum, [key, value]) => {
+    if (!Object.hasOwn(base, key)) return sum
+    if (canonical(base[key]) === canonical(value)) return sum + canonical(value).length
+    const count = commonItems(value, base[key])
+    if (count === 0 || !Array.isArray(value)) return sum
+    return value.slice(0, count).reduce((length: number, item) => length + canonical(item).length, sum)
+  }, 0)
+}
+
+function commonItems(one: unknown, other: unknown): number {
+  if (!Array.isArray(one) || !Array.isArray(other)) return 0
+  const differs = one.findIndex((item, at) => at >= other.length || canonical(item) !== canonical(other[at]))
+  return differs === -1 ? one.length : differs
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,75 @@
+import type { EncodedReply, WireFormat } from '../wire/contract.ts'
+import { createSseReader, encodeSse } from '../wire/sse.ts'
+
+/** An answer as values: events of a stream, one JSON document, or text that is neither. Exactly one of the three. */
+export interface StoredResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly events?: readonly StoredEvent[]
+  readonly json?: unknown
+  readonly text?: string
+}
+
+export interface StoredEvent {
+  readonly event?: string
+  readonly data?: unknown
+  /** Instead of `data`, when it is no JSON. */
+  readonly text?: string
+}
+
+/** All others tell of a moment, a machine or an account. */
+const keptHeaders = new Set(['content-type'])
+
+export function readResponse(
+  reply: {
+    readonly status: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  },
+  format: WireFormat,
+): StoredResponse {
+  const headers = keepHeaders(reply.headers)
+  const known = { status: reply.status, headers }
+  if (isEventStream(headers)) return { ...known, events: readEvents(reply.body, format) }
+  const json = parse(reply.body)
+  return json === undefined ? { ...known, text: reply.body } : { ...known, json }
+}
+
+export function writeResponse({ status, headers, events, json, text }: StoredResponse): EncodedReply {
+  if (events !== undefined) {
+    const chunks = events.map(({ event, data, text: words }) =>
+      encodeSse({ ...(event !== undefined && { event }), data: words ?? JSON.stringify(data) }),
+    )
+    return { status, headers, chunks }
+  }
+  return { status, headers, chunks: [json === undefined ? (text ?? '') : JSON.stringify(json)] }
+}
+
+function readEvents(body: string, format: WireFormat): readonly StoredEvent[] {
+  const events: { readonly event?: string; readonly data: string }[] = []
+  const reader = createSseReader((event) => events.push(event))
+  reader.push(body)
+  reader.end()
+  return format.mergeDeltas(events).map(({ event, data }) => {
+    const value = parse(data)
+    const name = event === undefined ? {} : { event }
+    return typeof value === 'object' && value !== null ? { ...name, data: value } : { ...name, text: data }
+  })
+}
+
+function keepHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return Object.fromEntries(entries.filter(([name]) => keptHeaders.has(name)))
+}
+
+export function isEventStream(headers: Readonly<Record<string, string>>): boolean {
+  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,57 @@
+import { sha256 } from '../../../io/sha256.ts'
+import type { Api, CallKind } from '../contract.ts'
+import { canonical } from './canonical.ts'
+import type { NormalRequest } from './normalise.ts'
+import type { StoredResponse } from './stored-response.ts'
+
+/** One exchange in memory. */
+export interface TapeExchange {
+  /** From 1, as its file is named. */
+  readonly index: number
+  readonly api: Api
+  readonly kind: CallKind
+  readonly model: string
+  readonly request: NormalRequest
+  /** The answer; every text of it goes through `text`, which fills in places. */
+  readonly response: (text: (stored: string) => string) => StoredResponse
+}
+
+/** The exchanges of a cassette, found by what was asked. */
+export interface Tape {
+  readonly exchanges: readonly TapeExchange[]
+  add(exchange: TapeExchange, options?: { readonly used: boolean }): void
+  /**
+   * The next exchange that asked the same and was not given out yet. A retry may ask once more than was recorded, so the
+   * last one is given again. null when none asked this.
+   */
+  take(api: Api, request: NormalRequest): TapeExchange | null
+  isUsed(exchange: TapeExchange): boolean
+}
+
+export function createTape(): Tape {
+  const exchanges: TapeExchange[] = []
+  const byQuestion = new Map<string, TapeExchange[]>()
+  const used = new Set<TapeExchange>()
+  return {
+    exchanges,
+    add: (exchange, options = { used: false }) => {
+      exchanges.push(exchange)
+      const key = question(exchange.api, exchange.request)
+      const same = byQuestion.get(key) ?? []
+      same.push(exchange)
+      byQuestion.set(key, same)
+      if (options.used) used.add(exchange)
+    },
+    take: (api, request) => {
+      const same = byQuestion.get(question(api, request)) ?? []
+      const next = same.find((exchange) => !used.has(exchange)) ?? same.at(-1) ?? null
+      if (next !== null) used.add(next)
+      return next
+    },
+    isUsed: (exchange) => used.has(exchange),
+  }
+}
+
+function question(api: Api, { method, path, body }: NormalRequest): string {
+  return sha256(`${api} ${method} ${path}\n${canonical(body)}`)
+}

@@ -1,0 +1,110 @@
+import { answerSideRequest, isSideRequest } from './answer-side-request.ts'
+import { askResponder } from './ask-responder.ts'
+import type { IncomingCall, SessionOptions } from './contract.ts'
+import { abandoned, type Delivery, deliveryOf, encodedDelivery } from './delivery.ts'
+import type { Fault } from './faults.ts'
+import { messageOf } from './message-of.ts'
+import type { CallEnd, Cost, Meter } from './meter.ts'
+
+/** What the exchanges of one session share. */
+export interface SessionState {
+  readonly options: SessionOptions
+  readonly meter: Meter
+  /** Aborted when the session is closed. */
+  readonly closing: AbortSignal
+  /** Why the session is over for its agent; null while it is not. */
+  over(): string | null
+  /** Ends it: later calls are refused. The first reason stays. */
+  stop(reason: StopReason, why: string): void
+  /** Number of the next call that can be broken, from 0. */
+  nextFaultIndex(): number
+  modelsSeen(): readonly string[]
+}
+
+export type StopReason = 'over_budget' | 'mismatch'
+
+/** How a call is going to be answered. */
+export interface Answer {
+  readonly delivery: Delivery
+  readonly by: string
+  readonly fault: Fault | null
+  /** To be called when the delivery has ended. */
+  readonly settle: (end: CallEnd) => Cost
+}
+
+/** In this order: is the session over, does a fault strike, does the budget allow it, what does the responder say? */
+export async function decide(state: SessionState, incoming: IncomingCall): Promise<Answer> {
+  const { options, meter } = state
+  const { format, call, http } = incoming
+  if (isSideRequest(call.kind)) return decideSide(state, incoming)
+  const over = state.over()
+  if (over !== null) return refuse(incoming, over)
+  const fault = options.faults?.next(state.nextFaultIndex()) ?? null
+  if (fault?.kind === 'status') {
+    const { status, message = `A fault was played: ${status}.`, retryAfterSecs } = fault
+    const failure = { status, message, ...(retryAfterSecs !== undefined && { retryAfterSecs }) }
+    return { ...unpaid(encodedDelivery(format.encodeFailure(failure)), 'fault'), fault }
+  }
+  const metered = meter.begin(call, http.body.length)
+  if (metered.kind === 'refused') {
+    state.stop('over_budget', metered.message)
+    return refuse(incoming, metered.message)
+  }
+  const reply = await askResponder(options.responder, incoming)
+  const made = tryDelivery(reply, incoming)
+  if (made.kind === 'delivery')
+    return { delivery: made.delivery, by: nameOf(reply, options), fault, settle: metered.settle }
+  metered.settle({ reading: null, answered: false })
+  state.stop('mismatch', made.problem)
+  return refuse(incoming, made.problem)
+}
+
+type Asked = Awaited<ReturnType<typeof askResponder>>
+
+/** A turn that cannot be put into the format is as good as none. */
+function tryDelivery(
+  reply: Asked,
+  incoming: IncomingCall,
+):
+  | { readonly kind: 'delivery'; readonly delivery: Delivery }
+  | { readonly kind: 'mismatch'; readonly problem: string } {
+  if (reply.kind === 'mismatch') return reply
+  if (reply.kind === 'gone') return { kind: 'delivery', delivery: abandoned }
+  try {
+    return { kind: 'delivery', delivery: deliveryOf(reply, incoming) }
+  } catch (cause) {
+    return { kind: 'mismatch', problem: `an answer could not be written: ${messageOf(cause)}` }
+  }
+}
+
+async function decideSide(state: SessionState, incoming: IncomingCall): Promise<Answer> {
+  const reply = await askResponder(state.options.responder, incoming)
+  const by = nameOf(reply, state.options)
+  switch (reply.kind) {
+    case 'gone':
+      return unpaid(abandoned, by)
+    case 'verbatim':
+    case 'failure':
+      return unpaid(deliveryOf(reply, incoming), by)
+    case 'turn':
+    case 'mismatch':
+      return unpaid(encodedDelivery(answerSideRequest(incoming, state.modelsSeen())), 'boundary')
+  }
+}
+
+function nameOf(reply: Asked, { responder }: SessionOptions): string {
+  return reply.kind === 'verbatim' ? (reply.by ?? responder.name) : responder.name
+}
+
+/**
+ * The status that the agents take for final. Claude Code tries a 400 again without its betas, one by one; Codex tries
+ * everything but a 400 again.
+ */
+function refuse({ format, call }: IncomingCall, message: string): Answer {
+  const status = call.api === 'anthropic' ? 402 : 400
+  return unpaid(encodedDelivery(format.encodeFailure({ status, message })), 'refused')
+}
+
+function unpaid(delivery: Delivery, by: string): Answer {
+  return { delivery, by, fault: null, settle: () => ({ tokens: null, costUsd: null }) }
+}

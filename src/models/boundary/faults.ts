@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { seededRandom } from '../../core/random.ts'
+
+/** The ways in which the boundary can break an exchange. */
+export type Fault =
+  /** Instead of an answer: 429 with `retry-after`, 529, 500 or any other status. */
+  | {
+      readonly kind: 'status'
+      readonly status: number
+      readonly retryAfterSecs?: number
+      readonly message?: string
+    }
+  | { readonly kind: 'slow_first_byte'; readonly delayMs: number }
+  /** The stream stops after `afterChunks` pieces and stays open. */
+  | { readonly kind: 'stall'; readonly afterChunks: number }
+  /** The connection ends in the middle of piece `afterChunks`. */
+  | { readonly kind: 'cut'; readonly afterChunks: number }
+  | { readonly kind: 'malformed_chunk'; readonly atChunk: number }
+  | { readonly kind: 'wrong_content_type'; readonly contentType: string }
+
+/** Decides, before a call is answered, whether it is broken. Deterministic: the same calls meet the same faults. */
+export interface FaultPlan {
+  /** `index` in the order of arrival, from 0; null = the exchange is left alone. */
+  next(index: number): Fault | null
+}
+
+const count = z.int().min(0)
+
+const names = [
+  'rate_limit',
+  'overloaded',
+  'server_error',
+  'slow',
+  'stall',
+  'cut',
+  'malformed',
+  'wrong_content_type',
+] as const
+
+type FaultName = (typeof names)[number]
+
+const defaultStatus = { rate_limit: 429, overloaded: 529, server_error: 500 } as const
+
+/** Which keys mean something for which fault: one that would be ignored is an error. */
+const optionsOf: Readonly<Record<FaultName, readonly string[]>> = {
+  rate_limit: ['status', 'retry_after_secs', 'message'],
+  overloaded: ['status', 'retry_after_secs', 'message'],
+  server_error: ['status', 'retry_after_secs', 'message'],
+  slow: ['delay_ms'],
+  stall: ['after_chunks'],
+  cut: ['after_chunks'],
+  malformed: ['after_chunks'],
+  wrong_content_type: ['content_type'],
+}
+const options = [...new Set(Object.values(optionsOf).flat())]
+
+const ruleSchema = z
+  .strictObject({
+    fault: z.enum(names).describe('What goes wrong.'),
+    at: z
+      .union([count, z.array(count).min(1)])
+      .optional()
+      .describe('Number of the call that is broken, from 0, or a list of them.'),
+    every: z.int().positive().optional().describe('Every n-th call is broken: 3 means calls 2, 5, 8, …'),
+    probability: z.number().min(0).max(1).optional().describe('Chance that a call is broken, from 0 to 1.'),
+    times: z.int().positive().optional().describe('How often at most. Default: without end.'),
+    status: z
+      .int()
+      .min(400)
+      .max(599)
+      .optional()
+      .describe('HTTP status. Default: 429 for rate_limit, 529 for overloaded, 500 for server_error.'),
+    message: z.string().min(1).optional().describe("The error's message."),
+    retry_after_secs: count
+      .optional()
+      .describe('Sent as retry-after. Default: 1 for rate_limit, otherwise none.'),
+    delay_ms: count.optional().describe('Time before the first byte. Default 1000.'),
+    after_chunks: count
+      .optional()
+      .describe('Pieces of the answer that arrive unharmed. Default: 1; 0 for malformed.'),
+    content_type: z.string().min(1).optional().describe('Default: text/html.'),
+  })
+  .check((context) => {
+    const rule = context.value
+    const complain = (message: string, key?: string): void => {
+      context.issues.push({ code: 'custom', message, input: rule, path: key === undefined ? [] : [key] })
+    }
+    const when = [rule.at, rule.every, rule.probability].filter((value) => value !== undefined)
+    if (when.length > 1) complain('give at most one of at, every and probability; none means every call')
+    for (const key of options)
+      if (Object.hasOwn(rule, key) && !optionsOf[rule.fault].includes(key))
+        complain(`${key} means nothing for ${rule.fault}`, key)
+  })
+
+/** `faults:` and `seed:` of a script, or a file of their own. */
+export const faultsSchema = z.strictObject({
+  faults: z.array(ruleSchema).describe('The first rule that fits a call breaks it.'),
+  seed: z.int().default(0).describe('The same seed breaks the same calls. Only probability depends on it.'),
+})
+
+export type FaultRule = z.output<typeof ruleSchema>
+export type FaultsConfig = z.output<typeof faultsSchema>
+
+/**
+ * Calls that generate are counted; counting tokens and listing models is neither counted nor broken. Every rule draws for
+ * every call, so adding or spending one rule does not move the others.
+ */
+export function createFaultPlan({ faults, seed }: FaultsConfig): FaultPlan {
+  const rules = faults.map((rule, place) => {
+    const random = seededRandom(seed + place * 7_919)
+    const fault = faultOf(rule)
+    let left = rule.times ?? Infinity
+    const fits = (index: number): boolean => {
+      const drawn = random()
+      return left > 0 && isDue(rule, index, drawn)
+    }
+    const take = (): Fault => {
+      left -= 1
+      return fault
+    }
+    return { fits, take }
+  })
+  return {
+    next: (index) =>
+      rules
+        .filter(({ fits }) => fits(index))
+        .at(0)
+        ?.take() ?? null,
+  }
+}
+
+function isDue({ at, every, probability }: FaultRule, index: number, drawn: number): boolean {
+  if (at !== undefined) return typeof at === 'number' ? at === index : at.includes(index)
+  if (every !== undefined) return index % every === every - 1
+  return probability === undefined || drawn < probability
+}
+
+function faultOf(rule: FaultRule): Fault {
+  switch (rule.fault) {
+    case 'rate_limit':
+    case 'overloaded':
+    case 'server_error': {
+      const retryAfterSecs = rule.retry_after_secs ?? (rule.fault === 'rate_limit' ? 1 : undefined)
+      return {
+        kind: 'status',
+        status: rule.status ?? defaultStatus[rule.fault],
+        ...(retryAfterSecs !== undefined && { retryAfterSecs }),
+        ...(rule.message !== undefined && { message: rule.message }),
+      }
+    }
+    case 'slow':
+      return { kind: 'slow_first_byte', delayMs: rule.delay_ms ?? 1_000 }
+    case 'stall':
+      return { kind: 'stall', afterChunks: rule.after_chunks ?? 1 }
+    case 'cut':
+      return { kind: 'cut', afterChunks: rule.after_chunks ?? 1 }
+    case 'malformed':
+      return { kind: 'malformed_chunk', atChunk: rule.after_chunks ?? 0 }
+    case 'wrong_content_type':
+      return { kind: 'wrong_content_type', contentType: rule.content_type ?? 'text/html' }
+  }
+}

@@ -1,0 +1,20 @@
+import type { Boundary } from './contract.ts'
+
+/** A boundary that is opened by whoever asks first, and closed with the scope: most runs need none. */
+export function lazyBoundary(): AsyncDisposable & { get(): Promise<Boundary> } {
+  let opened: Promise<Boundary> | undefined
+  const open = async (): Promise<Boundary> => {
+    const { openBoundary } = await import('./open-boundary.ts')
+    return openBoundary({})
+  }
+  return {
+    get: () => {
+      opened ??= open()
+      return opened
+    },
+    [Symbol.asyncDispose]: async () => {
+      // Who could not open it has been told so.
+      await opened?.then((boundary) => boundary.close()).catch(() => {})
+    },
+  }
+}

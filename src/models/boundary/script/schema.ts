@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { faultsSchema } from '../faults.ts'
+import { callSchema } from './call-schema.ts'
+
+const tokens = z.int().min(0).optional()
+
+const usageSchema = z.strictObject({
+  input_tokens: tokens.describe('Default: a quarter of the bytes of the request.'),
+  output_tokens: tokens.describe('Default: a quarter of the bytes of the answer.'),
+  cache_read_tokens: tokens.describe('Default 0.'),
+  cache_write_tokens: tokens.describe('Default 0.'),
+  thinking_tokens: tokens.describe('The part of the output that is thought. Default: by the thinking.'),
+})
+
+const errorSchema = z.strictObject({
+  status: z.int().min(400).max(599).describe('HTTP status, such as 429, 529 or 500.'),
+  message: z.string().default('scripted failure').describe('What the error says.'),
+  type: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The word of the API for it, such as overloaded_error. Default: by the status.'),
+  retry_after_secs: z.number().min(0).optional().describe('What the answer asks to wait.'),
+  times: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'How often it is given before the next turn takes its place. Default 1; the last turn of a list is given without end.',
+    ),
+})
+
+const milliseconds = z.int().min(0).max(3_600_000).optional()
+
+const turnSchema = z
+  .strictObject({
+    thinking: z.string().optional().describe('What the model thinks before it speaks.'),
+    text: z.string().optional().describe('What the model says.'),
+    calls: z.array(callSchema).min(1).optional().describe('Tools the model asks for, all at once.'),
+    usage: usageSchema.optional().describe('Tokens the answer reports.'),
+    delay_ms: milliseconds.describe('Time before the first byte.'),
+    chunk_delay_ms: milliseconds.describe('Time between the pieces of a stream.'),
+    stop: z
+      .enum(['end', 'tools', 'length', 'refusal'])
+      .optional()
+      .describe('Why the model stops. Default: tools when there are calls, else end.'),
+    model: z.string().min(1).optional().describe('The model the answer names. Default: the one asked for.'),
+    error: errorSchema.optional().describe('The call fails instead. It counts as no turn of the model.'),
+  })
+  .superRefine((turn, context) => {
+    const { error, delay_ms: _, ...answer } = turn
+    const given = Object.entries(answer).filter(([, value]) => value !== undefined)
+    if (error !== undefined && given.length > 0) {
+      const names = given.map(([name]) => name).join(', ')
+      context.addIssue({
+        code: 'custom',
+        message: `a turn with error has nothing else but delay_ms: ${names}`,
+      })
+    }
+    const says = [turn.text, turn.thinking, turn.calls, error].some((part) => part !== undefined)
+    if (!says) context.addIssue({ code: 'custom', message: 'a turn needs text, thinking, calls or error' })
+  })
+
+const turnsSchema = z
+  .array(turnSchema)
+  .min(1)
+  .superRefine((turns, context) => {
+    if (turns.at(-1)?.error?.times === undefined) return
+    context.addIssue({
+      code: 'custom',
+      path: [turns.length - 1, 'error', 'times'],
+      message: 'times needs a turn behind it: the last turn of a list is given without end',
+    })
+  })
+
+const apart = turnSchema.refine(({ error }) => error?.times === undefined, {
+  path: ['error', 'times'],
+  error: 'times goes with a list of turns only',
+})
+
+const pickSchema = z.enum(['index', 'sequence'])
+
+const part = z.string().min(1).optional()
+
+const whenSchema = z
+  .strictObject({
+    kind: z
+      .enum(['turn', 'side', 'compaction', 'any'])
+      .default('turn')
+      .describe(
+        'turn: the work of the agent. side: a call without tools, such as one for a title. compaction: the history is to be summed up.',
+      ),
+    system: part.describe('A part of the system prompt.'),
+    last_message: part.describe(
+      'A part of the last message or tool result, that of the system left out. Nothing before it is looked at.',
+    ),
+    prompt: part.describe(
+      'A part of what stood there before the model spoke for the first time: holds for all calls of one conversation, such as that of a subagent.',
+    ),
+    model: part.describe('A part of the name of the model.'),
+    api: z
+      .enum(['anthropic', 'openai-chat', 'openai-responses', 'gemini'])
+      .optional()
+      .describe('The way the agent speaks.'),
+    tool: part.describe('The whole name of a tool that is offered.'),
+  })
+  .describe('All of these must hold.')
+
+/** A model behind the boundary that answers from a file. */
+export const boundaryScriptSchema = z
+  .strictObject({
+    name: z.string().min(1).optional().describe('What the script is about, for people.'),
+    pick: pickSchema
+      .default('index')
+      .describe(
+        'index: the turn is the number of answers already in the request, so that a repeated request is answered as before. sequence: every request takes the next turn, for agents that shorten their history or put words into the mouth of the model. Past the end the last turn is given.',
+      ),
+    turns: turnsSchema.describe('The answers of the model.'),
+    rules: z
+      .array(
+        z.strictObject({
+          when: whenSchema,
+          pick: pickSchema.optional().describe('Default: as for the whole script.'),
+          turns: turnsSchema.describe('The answers when the rule fits.'),
+        }),
+      )
+      .default([])
+      .describe('Looked at first, in order; the first that fits answers. For subagents and special calls.'),
+    side: apart
+      .default({ text: 'Scripted session' })
+      .describe('The answer to calls without tools, such as those for a title.'),
+    compaction: apart
+      .default({
+        text: '<analysis>The work so far was scripted.</analysis>\n<summary>The work so far was scripted. Go on with it.</summary>',
+      })
+      .describe('The answer when the agent has its history summed up.'),
+    models: z
+      .array(z.string().min(1))
+      .min(1)
+      .default(['scripted'])
+      .describe('What is told when somebody asks which models there are.'),
+    faults: faultsSchema.shape.faults
+      .optional()
+      .describe('Calls that are broken on purpose; the first rule that fits a call breaks it.'),
+    seed: faultsSchema.shape.seed,
+  })
+  .transform(({ faults, seed, ...script }) => ({
+    ...script,
+    ...(faults !== undefined && { faults: { faults, seed } }),
+  }))
+
+export type BoundaryScript = z.output<typeof boundaryScriptSchema>
+export type ScriptTurn = z.output<typeof turnSchema>
+export type ScriptRule = BoundaryScript['rules'][number]
+export type ScriptError = z.output<typeof errorSchema>

@@ -1,0 +1,81 @@
+import { httpFetch } from '../../io/http-fetch.ts'
+import type { Api, Responder } from './contract.ts'
+import { forwardedAddress, forwardedHeaders } from './forward.ts'
+
+/** The real providers. */
+export interface Upstream {
+  readonly anthropic: UpstreamApi
+  readonly openai: UpstreamApi
+  readonly google: UpstreamApi
+}
+
+export interface UpstreamApi {
+  /** As a client of the provider has it; OpenAI's ends in `/v1`. */
+  readonly baseUrl: string
+  /** The headers that carry the key. null = the agent brings its own, as after a login. */
+  readonly auth: Readonly<Record<string, string>> | null
+}
+
+const providerOf: Readonly<Record<Api, keyof Upstream>> = {
+  anthropic: 'anthropic',
+  'openai-chat': 'openai',
+  'openai-responses': 'openai',
+  gemini: 'google',
+}
+
+/** Models may think for long before they speak. */
+const firstByteTimeoutMs = 600_000
+
+/** Forwards every request as it came to the provider whose API it speaks. The agent never holds the key. */
+export function createUpstreamResponder(upstream: Upstream): Responder {
+  return {
+    name: 'upstream',
+    async answer({ call, http, signal }) {
+      const provider = providerOf[call.api]
+      const { baseUrl, auth } = upstream[provider]
+      // Agents have `/v1` in what they are given for OpenAI's base URL, and so has the provider's own.
+      const path = provider === 'openai' ? http.path.replace(/^\/v1(?=\/)/, '') : http.path
+      const answer = await httpFetch({
+        method: http.method,
+        url: forwardedAddress(baseUrl, path, auth !== null),
+        headers: { ...forwardedHeaders(http.headers, auth !== null), ...auth },
+        ...(http.body.length > 0 && { body: http.body }),
+        firstByteTimeoutMs,
+        signal,
+      })
+      if (answer.kind === 'unreachable')
+        return { kind: 'failure', failure: { status: 502, message: answer.message } }
+      return { kind: 'verbatim', status: answer.status, headers: answer.headers, body: answer.body }
+    },
+  }
+}
+
+/** The providers as their own clients would find them: addresses and keys from the environment, public addresses otherwise. */
+export function upstreamFrom(env: Readonly<Record<string, string | undefined>>): Upstream {
+  const read = (name: string): string | null => env[name]?.trim() || null
+  const anthropicKey = read('ANTHROPIC_API_KEY')
+  const googleKey = read('GEMINI_API_KEY') ?? read('GOOGLE_API_KEY')
+  return {
+    anthropic: {
+      baseUrl: read('ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',
+      auth: anthropicKey === null ? bearer(read('ANTHROPIC_AUTH_TOKEN')) : { 'x-api-key': anthropicKey },
+    },
+    openai: {
+      baseUrl: read('OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
+      auth: bearer(read('OPENAI_API_KEY')),
+    },
+    google: {
+      baseUrl: read('GOOGLE_GEMINI_BASE_URL') ?? 'https://generativelanguage.googleapis.com',
+      auth: googleKey === null ? null : { 'x-goog-api-key': googleKey },
+    },
+  }
+}
+
+/** Is there any provider that would let us in? */
+export function hasKey(upstream: Upstream): boolean {
+  return [upstream.anthropic, upstream.openai, upstream.google].some(({ auth }) => auth !== null)
+}
+
+function bearer(token: string | null): UpstreamApi['auth'] {
+  return token === null ? null : { authorization: `Bearer ${token}` }
+}

@@ -1,0 +1,103 @@
+import type { TokenUsage } from '../../../../core/trial.ts'
+import type { ReplyReader, ReplyReading } from '../contract.ts'
+import { asJson, asList, asText, isJson, type Json, parseJson } from '../json.ts'
+import { createReplyBody } from '../reply-body.ts'
+import { readDelta } from './delta.ts'
+import { readUsage } from './usage.ts'
+
+export function createReader(contentType: string): ReplyReader {
+  const blocks = new Map<unknown, GrowingBlock>()
+  let model: string | null = null
+  let tokens: TokenUsage | null = null
+  let error: ReplyReading['error'] = null
+  let complete = false
+
+  const readMessage = (message: Json): void => {
+    model = asText(message.model) ?? model
+    tokens = readUsage(tokens, message.usage)
+    for (const [index, block] of asList(message.content).entries()) openBlock(index, asJson(block))
+  }
+  const openBlock = (index: unknown, block: Json): void => {
+    blocks.set(index, {
+      block,
+      text: [asText(block.text) ?? asText(block.thinking) ?? ''],
+      json: [],
+    })
+  }
+  const readEvent = (event: Json): void => {
+    switch (event.type) {
+      case 'message_start':
+        readMessage(asJson(event.message))
+        return
+      case 'content_block_start':
+        openBlock(event.index, asJson(event.content_block))
+        return
+      case 'content_block_delta': {
+        const delta = readDelta(event.delta)
+        const block = blocks.get(event.index)
+        if (delta !== null) (delta.field === 'partial_json' ? block?.json : block?.text)?.push(delta.text)
+        return
+      }
+      case 'message_delta':
+        tokens = readUsage(tokens, event.usage)
+        return
+      case 'message_stop':
+        complete = true
+        return
+      case 'error':
+        error = readError(event.error)
+        return
+    }
+  }
+  const body = createReplyBody(contentType, {
+    onEvent: ({ data }) => readEvent(asJson(parseJson(data))),
+    onDocument: (document) => {
+      if (!isJson(document)) return
+      complete = true
+      if (document.type === 'error') error = readError(document.error)
+      else readMessage(document)
+    },
+  })
+  return {
+    push: body.push,
+    end: () => {
+      body.end()
+      const all = [...blocks.values()]
+      return {
+        model,
+        tokens,
+        text: textOf(all, 'text'),
+        thinking: textOf(all, 'thinking'),
+        toolCalls: all.filter(({ block }) => block.type === 'tool_use').map(readToolCall),
+        complete,
+        error,
+      }
+    },
+  }
+}
+
+/** A block as it was announced, and what the deltas have added to it. */
+interface GrowingBlock {
+  readonly block: Json
+  readonly text: string[]
+  readonly json: string[]
+}
+
+function textOf(blocks: readonly GrowingBlock[], type: string): string {
+  return blocks.flatMap((grown) => (grown.block.type === type ? grown.text : [])).join('')
+}
+
+function readToolCall({ block, json }: GrowingBlock): ReplyReading['toolCalls'][number] {
+  const written = json.join('')
+  return {
+    id: asText(block.id) ?? null,
+    name: asText(block.name) ?? '',
+    // Arguments that were cut are no JSON; they are kept as they came.
+    input: written === '' ? (block.input ?? {}) : (parseJson(written) ?? written),
+  }
+}
+
+function readError(told: unknown): ReplyReading['error'] {
+  const { type, message } = asJson(told)
+  return { type: asText(type) ?? null, message: asText(message) ?? '' }
+}

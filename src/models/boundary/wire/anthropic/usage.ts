@@ -1,0 +1,29 @@
+import type { TokenUsage } from '../../../../core/trial.ts'
+import { asCount, asJson, type Json } from '../json.ts'
+
+export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): Json {
+  return {
+    input_tokens: input,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens: output,
+    ...(thinking !== undefined && { output_tokens_details: { thinking_tokens: thinking } }),
+    service_tier: 'standard',
+  }
+}
+
+/** Null when the provider told nothing. A stream tells it twice, and the later word counts. */
+export function readUsage(earlier: TokenUsage | null, told: unknown): TokenUsage | null {
+  const usage = asJson(told)
+  const output = asCount(usage.output_tokens)
+  const input = asCount(usage.input_tokens)
+  if (output === undefined && input === undefined) return earlier
+  const thinking = asCount(asJson(usage.output_tokens_details).thinking_tokens) ?? earlier?.thinking
+  return {
+    input: input ?? earlier?.input ?? 0,
+    output: output ?? earlier?.output ?? 0,
+    cacheRead: asCount(usage.cache_read_input_tokens) ?? earlier?.cacheRead ?? 0,
+    cacheWrite: asCount(usage.cache_creation_input_tokens) ?? earlier?.cacheWrite ?? 0,
+    ...(thinking !== undefined && { thinking }),
+  }
+}

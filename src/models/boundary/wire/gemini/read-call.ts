@@ -1,0 +1,75 @@
+import type { CallMessage, ModelCall } from '../../contract.ts'
+import { callKind } from '../call-kind.ts'
+import type { WireRoute } from '../contract.ts'
+import { asCount, asJson, asList, asText, isJson, type Json, jsonText } from '../json.ts'
+
+/** Clients of other languages write the names of fields with underscores, and Google understands both. */
+export function readCall(body: unknown, route: WireRoute): ModelCall {
+  const request = asJson(body)
+  const facts = {
+    system: textOf(partsOf(request.systemInstruction ?? request.system_instruction)),
+    messages: contentsOf(request.contents).map(readContent),
+    tools: asList(request.tools).flatMap((tool) => {
+      const { functionDeclarations, function_declarations } = asJson(tool)
+      return asList(functionDeclarations ?? function_declarations).flatMap(
+        (declared) => asText(asJson(declared).name) ?? [],
+      )
+    }),
+  }
+  const config = asJson(request.generationConfig ?? request.generation_config)
+  return {
+    api: 'gemini',
+    kind: callKind(route, facts),
+    model: ('model' in route ? route.model : undefined) ?? '',
+    stream: route.kind === 'generate' && route.stream === true,
+    ...facts,
+    maxOutputTokens: asCount(config.maxOutputTokens ?? config.max_output_tokens) ?? null,
+  }
+}
+
+/** A conversation may be one text or one message. */
+function contentsOf(contents: unknown): readonly unknown[] {
+  if (Array.isArray(contents)) return contents.filter((item) => isJson(item) || typeof item === 'string')
+  return isJson(contents) || typeof contents === 'string' ? [contents] : []
+}
+
+function readContent(content: unknown): CallMessage {
+  const parts = partsOf(content)
+  const { role } = asJson(content)
+  return {
+    role: role === 'model' ? 'assistant' : role === 'function' ? 'tool' : 'user',
+    text: textOf(parts),
+    toolCalls: parts.flatMap((part) => {
+      const call = part.functionCall ?? part.function_call
+      if (!isJson(call)) return []
+      return [{ id: asText(call.id) ?? null, name: asText(call.name) ?? '', input: call.args ?? {} }]
+    }),
+    toolResults: parts.flatMap((part) => {
+      const answer = part.functionResponse ?? part.function_response
+      return isJson(answer) ? [readToolResult(answer)] : []
+    }),
+  }
+}
+
+/** By custom a result is `{output}` or `{error}`; any other object is a result as it stands. */
+function readToolResult({ id, response }: Json): CallMessage['toolResults'][number] {
+  const { output, error } = asJson(response)
+  const told = error ?? output ?? response
+  return {
+    id: asText(id) ?? null,
+    text: asText(told) ?? jsonText(told),
+    isError: error !== undefined && error !== null,
+  }
+}
+
+/** A message, or what clients write in its place: a text, one part, a list of parts. */
+function partsOf(content: unknown): readonly Json[] {
+  const items = isJson(content) && Array.isArray(content.parts) ? content.parts : [content].flat()
+  return items.map((item) => (typeof item === 'string' ? { text: item } : item)).filter(isJson)
+}
+
+function textOf(parts: readonly Json[]): string {
+  return parts
+    .flatMap(({ text, thought }) => (typeof text === 'string' && thought !== true ? [text] : []))
+    .join('\n')
+}

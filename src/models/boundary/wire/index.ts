@@ -1,0 +1,33 @@
+import type { Api } from '../contract.ts'
+import { anthropic } from './anthropic.ts'
+import type { WireFormat, WireRoute } from './contract.ts'
+import { gemini } from './gemini.ts'
+import { openaiChat } from './openai-chat.ts'
+import { openaiResponses } from './openai-responses.ts'
+
+export const wireFormats: readonly WireFormat[] = [openaiChat, openaiResponses, anthropic, gemini]
+
+/**
+ * The format of a request; null when nobody knows it. `path` without the token and without the query. Several APIs list
+ * their models under the same path: there the header that each client sends for its own provider decides, and where there
+ * is none, the first format.
+ */
+export function routeCall(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, unknown>> = {},
+): { readonly format: WireFormat; readonly route: WireRoute } | null {
+  const matches = wireFormats.flatMap((format) => {
+    const route = format.route(method, path)
+    return route === null ? [] : [{ format, route }]
+  })
+  const spoken = apiOf(headers)
+  return matches.find(({ format }) => format.api === spoken) ?? matches[0] ?? null
+}
+
+/** Names of headers in lower case, as Node gives them. */
+function apiOf(headers: Readonly<Record<string, unknown>>): Api | null {
+  if (headers['anthropic-version'] !== undefined) return 'anthropic'
+  if (headers['x-goog-api-key'] !== undefined) return 'gemini'
+  return null
+}

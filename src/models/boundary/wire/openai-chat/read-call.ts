@@ -1,0 +1,73 @@
+import type { CallMessage, ModelCall } from '../../contract.ts'
+import { callKind } from '../call-kind.ts'
+import type { WireRoute } from '../contract.ts'
+import { asCount, asJson, asList, type Json } from '../json.ts'
+import { joinedText, readArguments, textOf, wordOf } from '../openai/words.ts'
+
+export function readCall(body: unknown, route: WireRoute): ModelCall {
+  const request = asJson(body)
+  const messages = asList(request.messages).map(asJson)
+  const read = {
+    api: 'openai-chat',
+    model: textOf(request.model),
+    stream: request.stream === true,
+    system: messages
+      .filter(isSystem)
+      .map((message) => joinedText(message.content))
+      .join('\n'),
+    messages: messages.slice(leading(messages)).map(readMessage),
+    tools: [...asList(request.tools).map(toolName), ...asList(request.functions).map(nameOf)].filter(
+      (name) => name !== null,
+    ),
+    maxOutputTokens: asCount(request.max_completion_tokens) ?? asCount(request.max_tokens) ?? null,
+  } as const
+  return { ...read, kind: callKind(route, read) }
+}
+
+/** What opens a conversation is its system prompt; what is told later stands in its place as well. */
+function leading(messages: readonly Json[]): number {
+  const first = messages.findIndex((message) => !isSystem(message))
+  return first === -1 ? messages.length : first
+}
+
+function isSystem(message: Json): boolean {
+  return message.role === 'system' || message.role === 'developer'
+}
+
+function readMessage(message: Json): CallMessage {
+  const text = joinedText(message.content)
+  if (message.role === 'tool' || message.role === 'function') {
+    const id = wordOf(message.tool_call_id)
+    return { role: 'tool', text: '', toolCalls: [], toolResults: [{ id, text, isError: false }] }
+  }
+  if (isSystem(message)) return { role: 'system', text, toolCalls: [], toolResults: [] }
+  if (message.role !== 'assistant') return { role: 'user', text, toolCalls: [], toolResults: [] }
+  return { role: 'assistant', text, toolCalls: readToolCalls(message), toolResults: [] }
+}
+
+/** The calls of a message, in a request or in an answer: of functions, of free-form tools, and the one of old. */
+export function readToolCalls(message: Json): CallMessage['toolCalls'] {
+  const calls = asList(message.tool_calls).map((item) => {
+    const call = asJson(item)
+    const custom = asJson(call.custom)
+    const id = wordOf(call.id)
+    return typeof custom.name === 'string'
+      ? { id, name: custom.name, input: textOf(custom.input) }
+      : { id, ...readFunction(asJson(call.function)) }
+  })
+  const old = asJson(message.function_call)
+  return typeof old.name === 'string' ? [...calls, { id: null, ...readFunction(old) }] : calls
+}
+
+function readFunction(called: Json): { name: string; input: unknown } {
+  return { name: textOf(called.name), input: readArguments(called.arguments) }
+}
+
+function toolName(tool: unknown): string | null {
+  const fields = asJson(tool)
+  return nameOf(fields.function) ?? nameOf(fields.custom) ?? nameOf(tool) ?? wordOf(fields.type)
+}
+
+function nameOf(value: unknown): string | null {
+  return wordOf(asJson(value).name)
+}

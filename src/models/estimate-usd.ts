@@ -1,0 +1,44 @@
+import type { TokenPrice } from './pricing.ts'
+import type { ChatMessage, CompletionRequest } from './provider.ts'
+
+/**
+ * The most a call is likely to cost; null when the price is unknown. Tokens of the request are taken as a third of its
+ * bytes, which is more than tokenizers make of prose and code, and a little for the envelope.
+ */
+export function estimateUsd(
+  request: Pick<CompletionRequest, 'system' | 'messages' | 'tools' | 'maxOutputTokens'>,
+  price: TokenPrice | null,
+): number | null {
+  if (price === null) return null
+  const inputTokens = Math.ceil(requestBytes(request) / 3) + 50 * request.messages.length
+  const tier = price.long !== undefined && inputTokens > price.long.aboveInputTokens ? price.long : price
+  const inputPrice = Math.max(tier.input, tier.cacheWrite)
+  const outputPrice = Math.max(tier.output, tier.thinking ?? 0)
+  return (inputTokens * inputPrice + request.maxOutputTokens * outputPrice) / 1_000_000
+}
+
+function requestBytes({
+  system = '',
+  messages,
+  tools = [],
+}: Pick<CompletionRequest, 'system' | 'messages' | 'tools'>): number {
+  const said = messages.reduce((sum, message) => sum + messageBytes(message), 0)
+  return Buffer.byteLength(system) + said + (tools.length === 0 ? 0 : jsonBytes(tools))
+}
+
+function messageBytes(message: ChatMessage): number {
+  switch (message.role) {
+    case 'user':
+      return Buffer.byteLength(message.text)
+    case 'assistant': {
+      const { text, thinking, toolCalls } = message.answer
+      return Buffer.byteLength(text) + Buffer.byteLength(thinking) + jsonBytes(toolCalls)
+    }
+    case 'tool':
+      return message.results.reduce((sum, { output }) => sum + Buffer.byteLength(output), 0)
+  }
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '')
+}

@@ -1,0 +1,93 @@
+import { addTokens, noTokens } from '../core/add-tokens.ts'
+import type { TokenUsage } from '../core/trial.ts'
+import { addCost } from './add-cost.ts'
+import type { PaidTurn, Question } from './ask.ts'
+import type { LoopAnswer, LoopRequest, LoopStep, Tool } from './contract.ts'
+import type { ChatMessage, ToolOffer, ToolReply, ToolRequest } from './provider.ts'
+import { runTool } from './run-tool.ts'
+import { toJsonSchema } from './to-json-schema.ts'
+import { uninterrupted } from './uninterrupted.ts'
+import { withCostOf } from './with-cost-of.ts'
+
+const defaultMaxTurns = 50
+/** A turn may have to write a whole file. */
+const defaultMaxOutputTokens = 8_192
+
+/**
+ * Asks, runs the tools the model wants, shows it the results, and asks again, until it wants none. Tools of one answer run
+ * at the same time; their results are told and shown in the order of the calls. An interruption waits for the tools under
+ * way, which have been told.
+ */
+export async function loop(
+  ask: (question: Question) => Promise<PaidTurn>,
+  model: string,
+  request: LoopRequest,
+): Promise<LoopAnswer> {
+  const signal = request.signal ?? new AbortController().signal
+  return uninterrupted(model, signal, () => takeTurns(ask, model, request, signal))
+}
+
+async function takeTurns(
+  ask: (question: Question) => Promise<PaidTurn>,
+  model: string,
+  request: LoopRequest,
+  signal: AbortSignal,
+): Promise<LoopAnswer> {
+  const { tools, maxTurns = defaultMaxTurns, onStep = () => {}, beforeStop, prompt, ...settings } = request
+  const offers = await Promise.all(tools.map(offerOf))
+  const messages: ChatMessage[] = [{ role: 'user', text: prompt }]
+  let usage: { readonly tokens: TokenUsage; readonly costUsd: number | null } = {
+    tokens: noTokens,
+    costUsd: 0,
+  }
+  for (let turns = 1; ; turns += 1) {
+    const question = {
+      maxOutputTokens: defaultMaxOutputTokens,
+      ...settings,
+      messages: [...messages],
+      tools: offers,
+    }
+    const { turn, tokens, costUsd } = await withCostOf(usage, () => ask(question))
+    usage = { tokens: addTokens(usage.tokens, tokens), costUsd: addCost(usage.costUsd, costUsd) }
+    if (turn.thinking !== '') onStep({ kind: 'thinking', text: turn.thinking })
+    if (turn.text !== '') onStep({ kind: 'text', text: turn.text })
+    onStep({ kind: 'usage', model, tokens, costUsd })
+    const next: ChatMessage | null =
+      turn.toolCalls.length > 0
+        ? { role: 'tool', results: await useTools(tools, turn.toolCalls, onStep, signal) }
+        : userSays((await beforeStop?.(turn.text)) ?? null)
+    signal.throwIfAborted()
+    if (next === null || turns >= maxTurns)
+      return { value: turn.text, ...usage, turns, ending: next === null ? 'done' : 'max_turns' }
+    messages.push({ role: 'assistant', answer: turn }, next)
+  }
+}
+
+async function useTools(
+  tools: readonly Tool[],
+  calls: readonly ToolRequest[],
+  onStep: (step: LoopStep) => void,
+  signal: AbortSignal,
+): Promise<ToolReply[]> {
+  for (const call of calls) onStep({ kind: 'tool_call', ...call })
+  const started = calls.map(async (call) => {
+    const startedMs = performance.now()
+    const answer = await runTool(tools, call, signal)
+    return { call, answer, durationMs: Math.round(performance.now() - startedMs) }
+  })
+  const replies: ToolReply[] = []
+  for (const ended of started) {
+    const { call, answer, durationMs } = await ended
+    onStep({ kind: 'tool_result', id: call.id, name: call.name, durationMs, ...answer })
+    replies.push({ id: call.id, name: call.name, output: answer.output, isError: answer.isError ?? false })
+  }
+  return replies
+}
+
+async function offerOf({ name, description, input }: Tool): Promise<ToolOffer> {
+  return { name, description, inputSchema: await toJsonSchema(input) }
+}
+
+function userSays(text: string | null): ChatMessage | null {
+  return text === null ? null : { role: 'user', text }
+}

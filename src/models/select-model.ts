@@ -1,0 +1,38 @@
+import { GantryError } from '../core/error.ts'
+import { firstSet } from './key-variables.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** What `default` stands for where AGENT_LLM_MODEL says nothing. A custom endpoint has no default: only its owner knows. */
+export const defaultModels = { anthropic: 'claude-sonnet-5-5', openai: 'gpt-6.1-terra' } as const
+
+/**
+ * The model that `default` stands for: a custom endpoint before Anthropic before OpenAI; AGENT_LLM_MODEL names the model.
+ * null when there is no access to any.
+ */
+export function selectModel(env: Env): string | null {
+  const isSet = (variable: string): boolean => firstSet(env, [variable]) !== null
+  const named = firstSet(env, ['AGENT_LLM_MODEL'])?.value
+  if (isSet('AGENT_LLM_BASE_URL')) {
+    if (named === undefined)
+      throw new GantryError(
+        'USAGE',
+        'AGENT_LLM_BASE_URL is set, but AGENT_LLM_MODEL does not say which model to ask for',
+        {
+          hint: 'Set AGENT_LLM_MODEL to a model of that endpoint.',
+        },
+      )
+    return `openai-compatible:${named}`
+  }
+  if (isSet('ANTHROPIC_API_KEY')) return `anthropic:${named ?? defaultModels.anthropic}`
+  if (isSet('OPENAI_API_KEY')) return `openai:${named ?? defaultModels.openai}`
+  return null
+}
+
+export function requireModel(env: Env): string {
+  const name = selectModel(env)
+  if (name !== null) return name
+  throw new GantryError('NOT_FOUND', 'cannot proceed without model access', {
+    hint: 'Set AGENT_LLM_BASE_URL and AGENT_LLM_MODEL, or ANTHROPIC_API_KEY, or OPENAI_API_KEY; or name a model as provider:model.',
+  })
+}

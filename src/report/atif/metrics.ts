@@ -1,0 +1,66 @@
+import type { UsageEvent } from '../../core/event.ts'
+import type { TokenUsage } from '../../core/trial.ts'
+import type { AtifMetrics, AtifTrajectory } from './schema.ts'
+
+type Usage = Omit<UsageEvent, 'ts' | 'event' | 'model'>
+
+/** Tokens and money of one step. A prompt is all that was sent, also what came from the cache. */
+export function stepMetrics(usages: readonly Usage[]): AtifMetrics {
+  const sum = (read: (usage: Usage) => number | undefined): number =>
+    Math.round(usages.reduce((total, usage) => total + (read(usage) ?? 0), 0))
+  const cached = sum((usage) => usage.cache_read_tokens)
+  const written = sum((usage) => usage.cache_write_tokens)
+  const thought = sum((usage) => usage.thinking_tokens)
+  const costs = usages.flatMap(({ cost_usd }) => (cost_usd === undefined ? [] : [cost_usd]))
+  const details = {
+    ...(written === 0 ? {} : { cache_write_tokens: written }),
+    ...(thought === 0 ? {} : { reasoning_tokens: thought }),
+  }
+  return {
+    prompt_tokens: sum((usage) => usage.input_tokens) + cached + written,
+    completion_tokens: sum((usage) => usage.output_tokens),
+    cached_tokens: cached,
+    ...(costs.length === 0 ? {} : { cost_usd: costs.reduce((total, cost) => total + cost, 0) }),
+    ...(Object.keys(details).length === 0 ? {} : { extra: details }),
+  }
+}
+
+/** The whole trajectory. What nobody told is left out: unknown is not zero. */
+export function finalMetrics(
+  tokens: TokenUsage | null,
+  costUsd: number | null,
+  steps: number,
+): NonNullable<AtifTrajectory['final_metrics']> {
+  if (tokens === null) return { ...money(costUsd), total_steps: steps }
+  const { total_prompt_tokens, total_completion_tokens, total_cached_tokens, extra } = totals(tokens)
+  return {
+    total_prompt_tokens,
+    total_completion_tokens,
+    total_cached_tokens,
+    ...money(costUsd),
+    total_steps: steps,
+    ...(extra === undefined ? {} : { extra }),
+  }
+}
+
+function totals({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage) {
+  const { prompt_tokens, completion_tokens, cached_tokens, extra } = stepMetrics([
+    {
+      input_tokens: input,
+      output_tokens: output,
+      cache_read_tokens: cacheRead,
+      cache_write_tokens: cacheWrite,
+      ...(thinking === undefined ? {} : { thinking_tokens: thinking }),
+    },
+  ])
+  return {
+    total_prompt_tokens: prompt_tokens,
+    total_completion_tokens: completion_tokens,
+    total_cached_tokens: cached_tokens,
+    extra,
+  }
+}
+
+function money(costUsd: number | null): { readonly total_cost_usd?: number } {
+  return costUsd === null ? {} : { total_cost_usd: costUsd }
+}

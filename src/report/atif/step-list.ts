@@ -1,0 +1,185 @@
+import type { MessageEvent, ToolCallEvent, ToolResultEvent, UsageEvent } from '../../core/event.ts'
+import { stepMetrics } from './metrics.ts'
+import type { AtifResult, AtifStep, AtifToolCall } from './schema.ts'
+
+/** The steps of one agent, the main one or a subagent, from its events in their order. */
+export interface StepList {
+  message(event: MessageEvent): void
+  call(event: ToolCallEvent): void
+  result(event: ToolResultEvent): void
+  usage(event: UsageEvent): void
+  /** Something that neither user nor agent said. */
+  note(ts: number, message: string, extra: Readonly<Record<string, unknown>>): void
+  hasCall(callId: string): boolean
+  /** The result of that call leads to that trajectory; false when there is no such call. */
+  refer(callId: string, trajectoryId: string): boolean
+  steps(): AtifStep[]
+}
+
+interface Draft {
+  readonly source: AtifStep['source']
+  readonly timestamp: string | undefined
+  message: string | null
+  reasoning: string[]
+  model: string | undefined
+  readonly calls: AtifToolCall[]
+  readonly results: AtifResult[]
+  readonly usages: UsageEvent[]
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+interface OpenCall {
+  readonly draft: Draft
+  readonly id: string
+  answered: boolean
+}
+
+export function createStepList(): StepList {
+  const drafts: Draft[] = []
+  /** By the name the event gave; calls without one are told apart by their order. */
+  const calls = new Map<string | undefined, OpenCall[]>()
+  let callCount = 0
+  /** The answer of the model that is being told; null when the next word begins another one. */
+  let current: Draft | null = null
+  let stepsSinceUsage = 0
+
+  const open = (source: Draft['source'], ts: number, extra?: Draft['extra']): Draft => {
+    const draft: Draft = {
+      source,
+      timestamp: isoTime(ts),
+      message: null,
+      reasoning: [],
+      model: undefined,
+      calls: [],
+      results: [],
+      usages: [],
+      ...(extra === undefined ? {} : { extra }),
+    }
+    drafts.push(draft)
+    return draft
+  }
+
+  /** Nobody tells where an answer ends: it has when its tools came back, or when it would have to say a second thing. */
+  const answer = (ts: number, isFull: (draft: Draft) => boolean): Draft => {
+    if (current === null || current.results.length > 0 || isFull(current)) {
+      current = open('agent', ts)
+      stepsSinceUsage += 1
+    }
+    return current
+  }
+
+  const openCallOf = (event: ToolResultEvent): OpenCall | undefined => {
+    const fits = calls.get(event.id) ?? []
+    return fits.find((call) => !call.answered) ?? (event.id === undefined ? undefined : fits.at(-1))
+  }
+
+  return {
+    message({ ts, role, text, model }) {
+      if (role === 'user' || role === 'system') {
+        open(role, ts).message = text
+        if (role === 'user') current = null
+        return
+      }
+      const isThought = role === 'thinking'
+      const draft = answer(ts, (step) =>
+        isThought
+          ? step.calls.length > 0 || step.usages.length > 0
+          : step.message !== null || step.calls.length > 0,
+      )
+      draft.model ??= model
+      if (isThought) draft.reasoning.push(text)
+      else draft.message = text
+    },
+    call(event) {
+      const draft = answer(event.ts, () => false)
+      callCount += 1
+      const id = freeId(event.id ?? `call_${callCount}`, draft)
+      draft.calls.push(toolCall(event, id))
+      calls.set(event.id, [...(calls.get(event.id) ?? []), { draft, id, answered: false }])
+    },
+    result(event) {
+      const call = openCallOf(event)
+      if (call !== undefined) call.answered = true
+      const draft = call?.draft ?? current ?? open('system', event.ts)
+      draft.results.push(toolResult(event, call?.id))
+    },
+    usage(event) {
+      // Some agents tell the usage of each answer, some correct it later, some tell only what all of them used together.
+      const isOwn = stepsSinceUsage === 1 || (stepsSinceUsage === 0 && event.cost_usd === undefined)
+      if (isOwn) current?.usages.push(event)
+      stepsSinceUsage = 0
+    },
+    note(ts, message, extra) {
+      open('system', ts, extra).message = message
+    },
+    hasCall: (callId) => calls.has(callId),
+    refer(callId, trajectoryId) {
+      const call = calls.get(callId)?.at(-1)
+      if (call === undefined) return false
+      const index = call.draft.results.findIndex((result) => result.source_call_id === call.id)
+      const result = call.draft.results[index] ?? { source_call_id: call.id }
+      const referring = { ...result, subagent_trajectory_ref: [{ trajectory_id: trajectoryId }] }
+      call.draft.results.splice(index === -1 ? call.draft.results.length : index, 1, referring)
+      return true
+    },
+    steps: () => drafts.map(toStep),
+  }
+}
+
+function toStep(draft: Draft, index: number): AtifStep {
+  const { source, timestamp, message, reasoning, model, calls, results, usages, extra } = draft
+  return {
+    step_id: index + 1,
+    ...(timestamp === undefined ? {} : { timestamp }),
+    source,
+    message: message ?? '',
+    ...(model === undefined ? {} : { model_name: model }),
+    ...(reasoning.length === 0 ? {} : { reasoning_content: reasoning.join('\n\n') }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(results.length === 0 ? {} : { observation: { results } }),
+    ...(usages.length === 0 ? {} : { metrics: stepMetrics(usages) }),
+    ...(extra === undefined ? {} : { extra }),
+  }
+}
+
+function toolCall({ tool, input, command }: ToolCallEvent, id: string): AtifToolCall {
+  const given = isObject(input) ? input : null
+  const fallback = input === undefined ? (command === undefined ? {} : { command }) : { input }
+  // Some agents wrap what they run in a shell of their own: then the command itself stands beside it.
+  const isHidden = command !== undefined && given !== null && given.command !== command
+  return {
+    tool_call_id: id,
+    function_name: tool,
+    arguments: given ?? fallback,
+    ...(isHidden ? { extra: { command } } : {}),
+  }
+}
+
+function toolResult(event: ToolResultEvent, callId: string | undefined): AtifResult {
+  const { output, exit_code, is_error, duration_secs } = event
+  const facts = Object.entries({ exit_code, is_error, duration_secs }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return {
+    ...(callId === undefined ? {} : { source_call_id: callId }),
+    content: output,
+    ...(facts.length === 0 ? {} : { extra: Object.fromEntries(facts) }),
+  }
+}
+
+/** Within a step an id stands for one call. */
+function freeId(wanted: string, { calls }: Draft): string {
+  const taken = new Set(calls.map((call) => call.tool_call_id))
+  let id = wanted
+  for (let suffix = 2; taken.has(id); suffix += 1) id = `${wanted}#${suffix}`
+  return id
+}
+
+function isoTime(ts: number): string | undefined {
+  const time = new Date(ts * 1_000)
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,159 @@
+import { join } from 'node:path'
+import { noTokens } from '../core/add-tokens.ts'
+import { formatDuration, parseDurationFlag } from '../core/duration.ts'
+import { GantryError } from '../core/error.ts'
+import { defaultMaxOutputTokens } from '../models/ask.ts'
+import { type BatchJournal, openBatchJournal } from '../models/batch/journal.ts'
+import { knownBatches } from '../models/batch/known-batches.ts'
+import type { Model } from '../models/contract.ts'
+import { estimateUsd } from '../models/estimate-usd.ts'
+import { resolveBatchingModel } from '../models/index.ts'
+import { modelError } from '../models/model-error.ts'
+import { builtInPrices } from '../models/prices.ts'
+import { priceOf } from '../models/pricing.ts'
+import { realSleep, type Sleep } from '../models/retry.ts'
+import { type AskText, structured } from '../models/structured.ts'
+import { holdBudget } from './hold-budget.ts'
+import type { PreparedRun } from './prepare-run.ts'
+import type { Slot } from './slot.ts'
+
+/** The judge of a run whose calls go out together. */
+export interface BatchedJudge {
+  /** The judge as one trial sees it: who asks gives its slot up until the answer is there. */
+  modelFor(slot: Slot): Model
+  /** Everything that will be asked at once has been asked. Resolves when it is answered. */
+  flush(): Promise<void>
+  /** What is asked from now on goes out at once. */
+  readonly isFlushed: () => boolean
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface BatchedJudgePowers {
+  readonly runDir: string
+  readonly signal: AbortSignal
+  note(note: { readonly level: 'info'; readonly message: string }): void
+}
+
+/** A batch costs half. */
+const share = 0.5
+const remindAfterMs = 5 * 60_000
+/** For a call that is on its way when the run is stopped: what it answers is worth writing down. */
+const graceMs = 10_000
+
+/**
+ * The journal of the batches lies in the directory of the run, so that whoever resumes it finds them again.
+ *
+ * An interruption ends the waiting and not the batch: it is handed in, it will be paid, and `--resume` takes its
+ * answers. That is why the model is not given the run's signal, which would cancel it.
+ */
+export async function openBatchedJudge(
+  prepared: PreparedRun,
+  { runDir, signal, note }: BatchedJudgePowers,
+): Promise<BatchedJudge> {
+  const { judge, judgeBatch, budget, env, request, project } = prepared
+  if (judge === null || judgeBatch === null) throw new Error('no judge is to be asked in batches')
+  const stop = new AbortController()
+  const stopped = AbortSignal.any([signal, stop.signal])
+  let waiting = 0
+  const journal = openBatchJournal(join(runDir, 'batches.jsonl'))
+  const batching = await resolveBatchingModel(judge.name, {
+    env,
+    base: request.cwd,
+    budget,
+    prices: project.config.models,
+    minimum: judgeBatch.minimum,
+    journal: told(journal, note),
+    sleep: patientSleep(env, stopped, (waitedMs) =>
+      note({
+        level: 'info',
+        message: `${callsWait(waiting)} in a batch still, after ${formatDuration(waitedMs)}`,
+      }),
+    ),
+  })
+  if (batching === null)
+    throw new GantryError('USAGE', `the judge '${judge.name}' cannot be asked in batches`)
+  const { model } = batching
+  const price = priceOf(judge.name, project.config.models) ?? priceOf(judge.name, builtInPrices)
+  let flushing: Promise<void> | null = null
+  const ask =
+    (slot: Slot): AskText =>
+    async (asked) => {
+      if (flushing !== null) return model.text(asked)
+      const { system, prompt, maxOutputTokens = defaultMaxOutputTokens } = asked
+      const full = estimateUsd({ system, messages: [{ role: 'user', text: prompt }], maxOutputTokens }, price)
+      const hold = holdBudget(asked.budget ?? budget, full === null ? null : full * share)
+      if (hold.kind === 'refused')
+        throw modelError({ reason: 'over_budget', message: hold.message, tokens: noTokens, costUsd: 0 })
+      waiting += 1
+      try {
+        return await slot.park(() => model.text({ ...asked, budget: hold.budget }))
+      } finally {
+        waiting -= 1
+        hold.release()
+      }
+    }
+  return {
+    modelFor: (slot) => {
+      const text = ask(slot)
+      return { ...model, text, structured: (asked) => structured(text, asked) }
+    },
+    flush: () => {
+      flushing = batching.flush()
+      return flushing
+    },
+    isFlushed: () => flushing !== null,
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      const grace = new AbortController()
+      await Promise.race([flushing, realSleep(graceMs, grace.signal)]).catch(() => {})
+      grace.abort()
+      journal.close()
+    },
+  }
+}
+
+/** A journal that tells people what it is told. */
+function told(journal: BatchJournal, note: BatchedJudgePowers['note']): BatchJournal {
+  return {
+    append: (entry) => {
+      journal.append(entry)
+      if (entry.kind === 'submitted')
+        note({
+          level: 'info',
+          message: `${callsWait(entry.requests.length)} in a batch (${entry.batch}). That may take an hour, at most a day; Ctrl-C is safe: --resume finds the answers.`,
+        })
+    },
+    read: async () => {
+      const entries = await journal.read()
+      const { size } = knownBatches(entries).batchOf
+      if (size > 0)
+        note({ level: 'info', message: `${callsWait(size)} in a batch that was handed in before` })
+      return entries
+    },
+  }
+}
+
+/** Waits no longer than GANTRY_BATCH_POLL, and lets people know from time to time that it waits. */
+function patientSleep(
+  { GANTRY_BATCH_POLL: longest }: PreparedRun['env'],
+  stopped: AbortSignal,
+  remind: (waitedMs: number) => void,
+): Sleep {
+  const longestMs =
+    longest === undefined || longest === '' ? Infinity : parseDurationFlag('GANTRY_BATCH_POLL', longest)
+  let began: number | null = null
+  let told = 0
+  return async (ms, signal) => {
+    const now = performance.now()
+    began ??= now
+    if (now - began - told >= remindAfterMs) {
+      told = now - began
+      remind(told)
+    }
+    await realSleep(Math.min(ms, longestMs), AbortSignal.any([signal, stopped]))
+  }
+}
+
+function callsWait(count: number): string {
+  return count === 1 ? '1 judge call waits' : `${count} judge calls wait`
+}

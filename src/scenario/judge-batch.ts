@@ -1,0 +1,41 @@
+import { GantryError } from '../core/error.ts'
+import type { Case } from './case.ts'
+import type { PlannedTrial } from './plan.ts'
+
+/** Whether the judge is asked in batches, at half the price: when it is worth it, from one call up, or not at all. */
+export const judgeBatchModes = ['auto', 'always', 'never'] as const
+
+export type JudgeBatchMode = (typeof judgeBatchModes)[number]
+
+export interface JudgeBatch {
+  /** What the judge will be asked at most. */
+  readonly calls: number
+  /** Fewer calls than this go out one by one after all. */
+  readonly minimum: number
+}
+
+/** A batch may take an hour: below this the money saved is not worth the wait. */
+const worthwhile = 50
+
+/** null: the judge is asked trial by trial. `judge` is its name, null when there is none. */
+export function planJudgeBatch(
+  mode: JudgeBatchMode,
+  judge: string | null,
+  trials: readonly PlannedTrial[],
+  cases: ReadonlyMap<string, Case>,
+): JudgeBatch | null {
+  if (mode === 'never' || judge === null) return null
+  const isPossible = judge.startsWith('anthropic:')
+  if (mode === 'always' && !isPossible)
+    throw new GantryError('USAGE', `the judge '${judge}' cannot be asked in batches`, {
+      hint: 'Batches are for judges of anthropic:…; name one with --judge-model, or leave out --judge-batch always.',
+    })
+  const calls = trials.reduce((sum, trial) => sum + callsOf(cases.get(trial.case)), 0)
+  const minimum = mode === 'always' ? 1 : worthwhile
+  return isPossible && calls >= minimum ? { calls, minimum } : null
+}
+
+function callsOf(entry: Case | undefined): number {
+  if (entry === undefined || entry.rubric === null) return 0
+  return entry.scenario.evaluation.judge?.samples ?? 0
+}

@@ -1,0 +1,66 @@
+import { type Budget, createBudget, type Grant } from '../models/budget.ts'
+import type { BatchedJudge } from './batched-judge.ts'
+import { joinBudgets } from './join-budgets.ts'
+import type { PreparedRun } from './prepare-run.ts'
+import type { Slot } from './slot.ts'
+import type { TrialJudge } from './trial-work.ts'
+
+export interface JudgedTrial {
+  /** The scenario's own limit. */
+  readonly maxUsd: number | undefined
+  /** What the trial has reserved of the run's money. */
+  readonly share: Extract<Grant, { kind: 'granted' }>
+  readonly slot: Slot
+  /** The agent is paid and the trial waits for its judge. */
+  onAgentPaid(agentUsd: number | null): void
+}
+
+export interface JudgeOfTrial {
+  readonly judge: TrialJudge | null
+  /** The run's money, and not a limit of the scenario, kept the judge from being asked. */
+  readonly isRunOutOfMoney: () => boolean
+}
+
+/**
+ * The judge for one trial. One that is asked at once is paid from what the agent left of the trial's share. One that is
+ * asked in a batch waits long, while others want to work: the share is given back, and the run pays the judge.
+ */
+export function trialJudge(
+  { judge, budget }: Pick<PreparedRun, 'judge' | 'budget'>,
+  batched: BatchedJudge | null,
+  { maxUsd, share, slot, onAgentPaid }: JudgedTrial,
+): JudgeOfTrial {
+  let isRunOutOfMoney = false
+  if (judge === null) return { judge, isRunOutOfMoney: () => false }
+  if (batched === null)
+    return {
+      judge: {
+        model: judge,
+        keepsQuestion: false,
+        budget: (agentUsd) => (share.usd === null ? null : createBudget(share.usd, agentUsd ?? 0)),
+      },
+      isRunOutOfMoney: () => false,
+    }
+  const ofRun: Budget = {
+    ...budget,
+    reserve: (estimateUsd) => {
+      const grant = budget.reserve(estimateUsd)
+      if (grant.kind === 'refused') isRunOutOfMoney = true
+      return grant
+    },
+  }
+  return {
+    judge: {
+      model: batched.modelFor(slot),
+      keepsQuestion: true,
+      budget: (agentUsd) => {
+        share.settle(agentUsd)
+        // An agent that went through all its money is not judged: the trial is put aside, or over its own limit.
+        if (share.usd !== null && (agentUsd ?? 0) >= share.usd) return createBudget(share.usd, agentUsd ?? 0)
+        onAgentPaid(agentUsd)
+        return maxUsd === undefined ? ofRun : joinBudgets(createBudget(maxUsd, agentUsd ?? 0), ofRun)
+      },
+    },
+    isRunOutOfMoney: () => isRunOutOfMoney,
+  }
+}

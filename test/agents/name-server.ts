@@ -1,0 +1,51 @@
+import { createSocket } from 'node:dgram'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** File with one line per name an agent looked up; null where we have no namespace of our own. */
+    lookups: string | null
+  }
+}
+
+/** In our own network namespace every question for a name comes here. It is written down and answered with "no such name". */
+export default async function startNameServer(project: TestProject): Promise<() => void> {
+  if (process.env.GANTRY_TEST_NAMESPACE !== '1') {
+    project.provide('lookups', null)
+    return () => {}
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'gantry-lookups-'))
+  const file = join(directory, 'lookups.txt')
+  writeFileSync(file, '')
+  const server = createSocket('udp4')
+  server.on('message', (question, from) => {
+    appendFileSync(file, `${nameIn(question)}\n`)
+    const answer = Buffer.from(question)
+    // Answer, recursion available, NXDOMAIN.
+    answer.writeUInt16BE(0x8183, 2)
+    server.send(answer, from.port, from.address)
+  })
+  await new Promise<void>((settle, fail) => {
+    server.once('error', fail)
+    server.bind(53, '127.0.0.1', settle)
+  })
+  project.provide('lookups', file)
+  return () => {
+    server.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function nameIn(question: Buffer): string {
+  const labels: string[] = []
+  for (let at = 12; at < question.length; ) {
+    const length = question[at] ?? 0
+    if (length === 0) break
+    labels.push(question.toString('latin1', at + 1, at + 1 + length))
+    at += length + 1
+  }
+  return labels.join('.')
+}
