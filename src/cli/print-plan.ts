@@ -41,6 +41,7 @@ export async function printPlan(
       ? 'no earlier run to learn from'
       : `about ${formatDuration(estimate.durationMs)} of agent time${partly(estimate)}`,
   )
+  if (estimate.judge !== null) row('judge', judgeLine(estimate.judge))
   if (estimate.precision !== null) row('precision', precisionLine(estimate.precision))
   const cap = prepared.request.maxCostUsd
   if (cap !== undefined && estimate.costUsd !== null && estimate.costUsd > cap) {
@@ -55,6 +56,11 @@ function costLine(estimate: RunEstimate, { request }: PreparedRun): string {
   return estimate.costUsd === null
     ? `no earlier run to learn from${cap}`
     : `about $${estimate.costUsd.toFixed(4)}${partly(estimate)}${cap}`
+}
+
+function judgeLine({ model, calls, batched }: NonNullable<RunEstimate['judge']>): string {
+  const how = batched ? ', in batches at half the price; a batch may take an hour' : ''
+  return `at most ${counted(calls, 'call')} to ${model}${how}`
 }
 
 function partly({ withoutHistory }: RunEstimate): string {

@@ -53,6 +53,7 @@ function runDocument(record: TrialRecord, work: TrialWork): Record<string, unkno
     tool: record.agent,
     tool_version: work.agent.probe.version,
     model: record.model,
+    prompt: work.redaction.text(work.case.scenario.task.prompt),
     target_tool_version: work.targetVersion,
     timestamp: record.startedAt,
     duration_secs: record.durationMs / 1000,

@@ -2,6 +2,8 @@ import { type PlanPrecision, planPrecision } from '../core/stats/plan-precision.
 import { cacheGet } from '../store/cache.ts'
 import type { Store } from '../store/contract.ts'
 import { trialHistory } from '../store/trial-history.ts'
+import { judgeCalls } from './judge-batch.ts'
+import type { PlannedTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
 /** What a run would do and cost, before it does. */
@@ -18,6 +20,8 @@ export interface RunEstimate {
   /** Of all prompts; rough: four characters a token. */
   readonly promptTokens: number
   readonly precision: PlanPrecision | null
+  /** Calls at most, those for trials from the cache left out; null when there is no judge. `batched`: at half the price. */
+  readonly judge: { readonly model: string; readonly calls: number; readonly batched: boolean } | null
   readonly groups: readonly GroupEstimate[]
 }
 
@@ -35,21 +39,22 @@ export interface GroupEstimate {
 
 /** Reads the cache and the history; runs nothing and writes nothing. */
 export async function estimateRun(
-  { request, trials, cases, keys }: PreparedRun,
+  { request, trials, cases, keys, judge, judgeBatch }: PreparedRun,
   store: Store,
 ): Promise<RunEstimate> {
   const byGroup = Map.groupBy(trials, ({ case: name, agent, model }) => JSON.stringify([name, agent, model]))
   const groups: GroupEstimate[] = []
+  const uncached: PlannedTrial[] = []
   for (const members of byGroup.values()) {
     const [first] = members
     const entry = first === undefined ? undefined : cases.get(first.case)
     if (first === undefined || entry === undefined) continue
     const { case: name, agent, model } = first
     const mayCache = request.cache && entry.scenario.cost.cache
-    const cacheHits = members.filter(
-      ({ id }) => mayCache && cacheGet(store, keys.get(id) ?? '') !== null,
-    ).length
-    const open = members.length - cacheHits
+    const toRun = members.filter(({ id }) => !mayCache || cacheGet(store, keys.get(id) ?? '') === null)
+    const open = toRun.length
+    const cacheHits = members.length - open
+    uncached.push(...toRun)
     const earlier = (await trialHistory(store, { case: name, agent, model })).filter(
       (row) => row.cached_from === null,
     )
@@ -66,6 +71,7 @@ export async function estimateRun(
       durationMs: open === 0 ? 0 : meanDurationMs === null ? null : meanDurationMs * open,
     })
   }
+  const calls = judgeCalls(uncached, cases)
   const durationMs = sumKnown(groups.map((group) => group.durationMs))
   return {
     trials: trials.length,
@@ -78,6 +84,14 @@ export async function estimateRun(
     ),
     promptTokens: sum(groups.map((group) => group.promptTokens)),
     precision: planPrecision({ cases: cases.size, runs: request.repeat }),
+    judge:
+      judge === null
+        ? null
+        : {
+            model: judge.name,
+            calls,
+            batched: judgeBatch !== null && calls >= judgeBatch.minimum,
+          },
     groups,
   }
 }

@@ -8,8 +8,6 @@ export const judgeBatchModes = ['auto', 'always', 'never'] as const
 export type JudgeBatchMode = (typeof judgeBatchModes)[number]
 
 export interface JudgeBatch {
-  /** What the judge will be asked at most. */
-  readonly calls: number
   /** Fewer calls than this go out one by one after all. */
   readonly minimum: number
 }
@@ -30,9 +28,14 @@ export function planJudgeBatch(
     throw new GantryError('USAGE', `the judge '${judge}' cannot be asked in batches`, {
       hint: 'Batches are for judges of anthropic:…; name one with --judge-model, or leave out --judge-batch always.',
     })
-  const calls = trials.reduce((sum, trial) => sum + callsOf(cases.get(trial.case)), 0)
+  const calls = judgeCalls(trials, cases)
   const minimum = mode === 'always' ? 1 : worthwhile
-  return isPossible && calls >= minimum ? { calls, minimum } : null
+  return isPossible && calls >= minimum ? { minimum } : null
+}
+
+/** What the judge of these trials is asked at most: trials that fail their gates need it not. */
+export function judgeCalls(trials: readonly PlannedTrial[], cases: ReadonlyMap<string, Case>): number {
+  return trials.reduce((sum, trial) => sum + callsOf(cases.get(trial.case)), 0)
 }
 
 function callsOf(entry: Case | undefined): number {

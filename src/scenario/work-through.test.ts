@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Slot } from './slot.ts'
 import { workThrough } from './work-through.ts'
 
 const signal = new AbortController().signal
@@ -68,5 +69,149 @@ describe('workThrough', () => {
     }
     await expect(workThrough([1, 2, 3], { concurrency: 2, signal, work })).rejects.toThrow('first')
     expect(ended).toBe(true)
+  })
+
+  test('others go on while an item is parked; when all are, what they wait for is called, once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 20 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
+        async (count, concurrency, waitsOf) => {
+          const { promise: answer, resolve } = Promise.withResolvers<void>()
+          let busy = 0
+          let most = 0
+          let called = 0
+          let asked = 0
+          const plan = Array.from({ length: count }, () => waitsOf.next().value)
+          const done: number[] = []
+          const enter = (): void => {
+            busy += 1
+            most = Math.max(most, busy)
+          }
+          const left = await workThrough([...plan.keys()], {
+            concurrency,
+            signal,
+            onAllParked: async () => {
+              called += 1
+              expect(busy).toBe(0)
+              expect(asked).toBe(plan.reduce((sum, waits) => sum + waits, 0))
+              resolve()
+            },
+            work: async (item, slot) => {
+              enter()
+              await Promise.resolve()
+              busy -= 1
+              await Promise.all(
+                Array.from({ length: plan[item] ?? 0 }, () =>
+                  slot.park(() => {
+                    asked += 1
+                    return answer
+                  }),
+                ),
+              )
+              enter()
+              await Promise.resolve()
+              busy -= 1
+              done.push(item)
+              return 'done'
+            },
+          })
+          expect(left).toEqual([])
+          expect(done.toSorted((a, b) => a - b)).toEqual([...plan.keys()])
+          expect(most).toBeLessThanOrEqual(concurrency)
+          expect(called).toBe(plan.some((waits) => waits > 0) ? 1 : 0)
+        },
+      ),
+    )
+  })
+
+  test('waits of one item end together, so that none keeps a slot while another waits', async () => {
+    const first = Promise.withResolvers<void>()
+    const second = Promise.withResolvers<void>()
+    const order: string[] = []
+    await workThrough(['both', 'other'], {
+      concurrency: 1,
+      signal,
+      onAllParked: async () => second.resolve(),
+      work: async (item, slot) => {
+        if (item === 'other') {
+          first.resolve()
+          await sleep(5)
+        } else await Promise.all([slot.park(() => first.promise), slot.park(() => second.promise)])
+        order.push(item)
+        return 'done'
+      },
+    })
+    expect(order).toEqual(['other', 'both'])
+  })
+
+  test('an error of what is waited for goes to the item, in its slot', async () => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const seen: unknown[] = []
+    const left = await workThrough([1, 2], {
+      concurrency: 1,
+      signal,
+      onAllParked: async () => reject(new Error('no answer')),
+      work: async (_, slot) => {
+        await slot.park(() => promise).catch((error: unknown) => seen.push(error))
+        return 'not_run'
+      },
+    })
+    expect(left).toEqual([1, 2])
+    expect(seen).toHaveLength(2)
+  })
+
+  test('gives parked items up after an error, instead of waiting for what may take a day', async () => {
+    let isBack = false
+    const work = async (item: number, slot: Slot) => {
+      if (item === 2) throw new Error('disk full')
+      await slot.park(() => new Promise(() => {}))
+      isBack = true
+      return 'done' as const
+    }
+    const onAllParked = () => Promise.reject(new Error('must not be called'))
+    await expect(workThrough([1, 2], { concurrency: 1, signal, work, onAllParked })).rejects.toThrow(
+      'disk full',
+    )
+    expect(isBack).toBe(false)
+  })
+
+  test('throws what the call for the parked throws, and does not hang when nothing comes', async () => {
+    const work = async (_: number, slot: Slot) => {
+      await slot.park(() => new Promise(() => {}))
+      return 'done' as const
+    }
+    const failing = async () => Promise.reject(new Error('no journal'))
+    await expect(workThrough([1], { concurrency: 1, signal, work, onAllParked: failing })).rejects.toThrow(
+      'no journal',
+    )
+    const silent = async () => {}
+    await expect(workThrough([1], { concurrency: 1, signal, work, onAllParked: silent })).rejects.toThrow(
+      'does not come',
+    )
+  })
+
+  test('an interruption ends those that are parked and calls for nothing', async () => {
+    const stop = new AbortController()
+    let called = 0
+    const work = async (item: number, slot: Slot) => {
+      if (item === 3) {
+        await sleep(5)
+        stop.abort()
+        return 'not_run' as const
+      }
+      await slot.park(
+        () =>
+          new Promise((_, reject) => {
+            stop.signal.addEventListener('abort', () => reject(new Error('stopped')))
+          }),
+      )
+      return 'done' as const
+    }
+    const onAllParked = async () => void (called += 1)
+    const left = await workThrough([1, 2, 3, 4], { concurrency: 1, signal: stop.signal, work, onAllParked })
+    expect(left).toEqual([1, 2, 3, 4])
+    expect(called).toBe(0)
   })
 })

@@ -1,7 +1,5 @@
 import pc from 'picocolors'
 import { formatDuration } from '../../core/duration.ts'
-import { GantryError } from '../../core/error.ts'
-import { nearest } from '../../core/nearest.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { namesIn } from '../../io/directory.ts'
 import { plainLine } from '../../report/plain-text.ts'
@@ -10,6 +8,7 @@ import type { Store } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
 import { readTrial, trialIds } from '../../store/read-trials.ts'
 import type { CliContext } from '../context.ts'
+import { findTrial } from './find-trial.ts'
 import { paintStatus } from './paint-status.ts'
 
 /** One trial: verdict, gates and the files it left. */
@@ -38,32 +37,6 @@ export async function showTrial(
   if (record !== null) for (const line of recordLines(record, stdout.color)) stdout.write(`${line}\n`)
   stdout.write(`${dim('files'.padEnd(9))} ${dir}\n`)
   for (const name of files) stdout.write(`          ${plainLine(name)}\n`)
-}
-
-function findTrial(ids: readonly string[], wanted: string, runId: string): string {
-  if (ids.includes(wanted)) return wanted
-  const matches = ids.filter((id) => id.startsWith(wanted))
-  if (matches.length === 1 && matches[0] !== undefined) return matches[0]
-  const some = (list: readonly string[]): string =>
-    `${list.slice(0, 5).join(', ')}${list.length > 5 ? ', …' : ''}`
-  if (matches.length > 1) {
-    throw new GantryError(
-      'USAGE',
-      `${matches.length} trials of ${runId} begin with ${JSON.stringify(wanted)}`,
-      {
-        hint: `Write more of the id: ${some(matches)}.`,
-      },
-    )
-  }
-  const close = nearest(wanted, ids)
-  throw new GantryError('NOT_FOUND', `${runId} has no trial ${JSON.stringify(wanted)}`, {
-    hint:
-      close !== undefined
-        ? `Did you mean ${close}?`
-        : ids.length === 0
-          ? 'It has none at all.'
-          : `It has: ${some(ids)}.`,
-  })
 }
 
 function recordLines(record: TrialRecord, color: boolean): string[] {

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { createBudget } from '../models/budget.ts'
+import type { Model } from '../models/contract.ts'
+import { trialJudge } from './trial-judge.ts'
+
+const model = { name: 'anthropic:x' } as Model
+const batched = {
+  modelFor: () => model,
+  flush: async () => {},
+  isFlushed: () => false,
+  [Symbol.asyncDispose]: async () => {},
+}
+const slot = { park: <T>(wait: () => Promise<T>) => wait() }
+
+function trial(capUsd: number, shareUsd: number, maxUsd?: number, batches: typeof batched | null = batched) {
+  const budget = createBudget(capUsd)
+  const share = budget.reserve(shareUsd)
+  if (share.kind === 'refused') throw new Error(share.message)
+  const paid: (number | null)[] = []
+  const onAgentPaid = (usd: number | null): void => void paid.push(usd)
+  return {
+    ...trialJudge({ judge: model, budget }, batches, { maxUsd, share, slot, onAgentPaid }),
+    budget,
+    paid,
+  }
+}
+
+test('a judge that is asked at once is paid from what the agent left of the share', () => {
+  const { judge, budget } = trial(10, 1, undefined, null)
+  expect(judge?.budget(0.4)?.remainingUsd()).toBeCloseTo(0.6)
+  expect(budget.remainingUsd()).toBeCloseTo(9)
+})
+
+test('while a batch is waited for only what the agent cost is taken', () => {
+  const { judge, budget, paid } = trial(10, 5)
+  expect(judge?.budget(0.4)?.remainingUsd()).toBeCloseTo(9.6)
+  expect(budget.state()).toMatchObject({ spentUsd: 0.4, reservedUsd: 0 })
+  expect(paid).toEqual([0.4])
+})
+
+test('a limit of the scenario holds for its judge too, and is not taken for that of the run', () => {
+  const own = trial(10, 0.5, 0.5)
+  expect(own.judge?.budget(0.4)?.reserve(0.2).kind).toBe('refused')
+  expect(own.isRunOutOfMoney()).toBe(false)
+  const run = trial(1, 0.5)
+  expect(run.judge?.budget(0.4)?.reserve(0.7).kind).toBe('refused')
+  expect(run.isRunOutOfMoney()).toBe(true)
+})
+
+test('an agent that went through its whole share is not judged with the money of others', () => {
+  const { judge, paid } = trial(10, 0.5)
+  expect(judge?.budget(0.5)?.reserve(0.01).kind).toBe('refused')
+  expect(paid).toEqual([])
+})
