@@ -10,13 +10,13 @@ export function classifyFailure(text: string, status?: number): AgentFailure | n
 
 const wordings: readonly (readonly [RegExp, AgentFailure])[] = [
   [
-    /prompt is too long|context[ _-]?(window|length)|input is too long|too many tokens|ran out of room/i,
+    /prompt is too long|context[ _-]?(window|length)|input is too long|prompt budget|too many tokens|ran out of room/i,
     'context',
   ],
-  [/overloaded|at capacity/i, 'overloaded'],
+  [/overloaded|at capacity|high demand/i, 'overloaded'],
   [/rate.?limit|usage limit|session limit|weekly limit|quota|too many requests/i, 'rate_limit'],
   [
-    /invalid (x-)?api.?key|authenticat|unauthori[sz]ed|please run \/login|not logged in|credit balance|billing|oauth token/i,
+    /(invalid|incorrect) (x-)?api.?key|authenticat|unauthori[sz]ed|please run \/login|not logged in|credit balance|billing|oauth token/i,
     'auth',
   ],
   [/usage polic|content polic|safety polic|flagged|refusal|refused to/i, 'refused'],

@@ -14,6 +14,7 @@ export function createUsageMeter(): UsageMeter {
   let output = 0
   let cacheRead = 0
   let cacheWrite = 0
+  let thinking: number | undefined
   return {
     add(usage) {
       told = true
@@ -21,8 +22,14 @@ export function createUsageMeter(): UsageMeter {
       output += usage.output_tokens
       cacheRead += usage.cache_read_tokens ?? 0
       cacheWrite += usage.cache_write_tokens ?? 0
+      if (usage.thinking_tokens !== undefined) thinking = (thinking ?? 0) + usage.thinking_tokens
       if (usage.cost_usd !== undefined) costUsd = (costUsd ?? 0) + usage.cost_usd
     },
-    total: () => ({ costUsd, tokens: told ? { input, output, cacheRead, cacheWrite } : null }),
+    total: () => ({
+      costUsd,
+      tokens: told
+        ? { input, output, cacheRead, cacheWrite, ...(thinking !== undefined && { thinking }) }
+        : null,
+    }),
   }
 }

@@ -57,7 +57,7 @@ export function testCommand(context: CliContext): Command {
       repeated,
     )
     .option('--no-cache', 'make every trial anew')
-    .option('--seed <n>', 'of the resampling behind intervals', wholeNumber)
+    .option('--seed <n>', 'of the resampling behind intervals and of faults with a probability', wholeNumber)
     .option('--watch', 'run again whenever a scenario, template or configuration changes')
     .optionsGroup('What comes out:')
     .option('--plan', 'show trials, cost, time and precision, and run nothing')

@@ -102,7 +102,7 @@ function readRecord(path: string): LockRecord | null {
     return parseRecord(text) ?? damagedRecord(path)
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return null
-    throw cause
+    throw errnoOf(cause) === 'ENOTDIR' ? translateFsError(cause, `read ${path}`) : cause
   }
 }
 

@@ -39,7 +39,8 @@ async function askOnce(source: SampleSource, paidUsd: number | null): Promise<As
     const answer = await model.structured({
       ...judgePrompt(rubric, context),
       schema: answerSchema(rubric),
-      maxOutputTokens: 2_000,
+      // Models that always think spend most of it before they answer.
+      maxOutputTokens: 8_000,
       // Several samples are worth their money only if they can differ.
       ...(samples === 1 ? { temperature: 0 } : {}),
       ...(signal === undefined ? {} : { signal }),

@@ -137,7 +137,7 @@ test('a refused key is not tried again', async () => {
 })
 
 test('the budget is asked before each call', async () => {
-  const budget = createBudget(2.01)
+  const budget = createBudget(8.01)
   const judgement = await ask(Array<string>(9).fill(answer(1, 1)), { samples: 3 }, { budget })
   expect(judgement).toMatchObject({ kind: 'judged' })
   expect(budget.state().spentUsd).toBe(0.01)
@@ -145,7 +145,7 @@ test('the budget is asked before each call', async () => {
     kind: 'unavailable',
     reason: 'over_budget',
   })
-  expect(await ask([answer(1, 1)], { budget: createBudget(3) }, { budget: createBudget(0) })).toMatchObject({
+  expect(await ask([answer(1, 1)], { budget: createBudget(9) }, { budget: createBudget(0) })).toMatchObject({
     kind: 'judged',
   })
 })

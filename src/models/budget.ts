@@ -64,5 +64,5 @@ function toNano(usd: number): number {
 function refusal(cap: number, spent: number, reserved: number, estimate: number | null): string {
   const open = reserved > 0 ? ` and $${reserved.toFixed(4)} is reserved by calls under way` : ''
   const wanted = estimate === null ? 'one more call' : `a call of up to $${estimate.toFixed(4)}`
-  return `the budget of $${cap.toFixed(2)} does not allow ${wanted}: $${spent.toFixed(4)} is spent${open}`
+  return `the budget of $${cap.toFixed(cap < 0.01 ? 6 : 2)} does not allow ${wanted}: $${spent.toFixed(4)} is spent${open}`
 }

@@ -68,6 +68,7 @@ export async function resolveModel(asked: string, context: ModelContext): Promis
 
 export interface BatchingContext extends ModelContext {
   /** In the directory of the run, so that a resumed run finds its batches. */
+  readonly cancelOnAbort?: boolean
   readonly journal: BatchJournal
   readonly minimum?: number
   readonly signal?: AbortSignal

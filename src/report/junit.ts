@@ -2,9 +2,9 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink, TrialHeader } from './contract.ts'
 import { escapeXml, xmlAttributes } from './escape-xml.ts'
 import { failureLines } from './failure-lines.ts'
-import { plainLine } from './plain-text.ts'
 import { type CaseTally, recordsByCase, tallied } from './records-by-case.ts'
 import { notRunReason } from './run-words.ts'
+import { splitReason } from './split-reason.ts'
 import { agentName } from './trial-words.ts'
 
 /** JUnit XML: a test suite per case, a test case per trial. */
@@ -53,8 +53,9 @@ function testCase(record: TrialRecord, run: FinishedRun): string {
 function outcome(record: TrialRecord, run: FinishedRun): string {
   const element = elementOf(record)
   if (element === null) return ''
-  const text = [plainLine(record.reason), ...failureLines(record, run.diagnose?.(record))].join('\n')
-  const attributes = xmlAttributes({ message: plainLine(record.reason), type: record.verdict })
+  const { sentence, lines } = splitReason(record.reason)
+  const text = [sentence, ...lines, ...failureLines(record, run.diagnose?.(record))].join('\n')
+  const attributes = xmlAttributes({ message: sentence, type: record.verdict })
   return `      <${element}${attributes}>${escapeXml(text)}</${element}>\n`
 }
 

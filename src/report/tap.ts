@@ -3,6 +3,7 @@ import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
 import { failureLines } from './failure-lines.ts'
 import { plainLine } from './plain-text.ts'
 import { notRunReason } from './run-words.ts'
+import { splitReason } from './split-reason.ts'
 import { trialName } from './trial-words.ts'
 
 /** TAP version 14: a test point per trial, YAML diagnostics for what did not pass, SKIP for what did not run. */
@@ -40,16 +41,17 @@ function testPoint(record: TrialRecord, number: number, run: FinishedRun): strin
 }
 
 function diagnostics(record: TrialRecord, run: FinishedRun): string {
+  const reason = splitReason(record.reason)
   const values: Readonly<Record<string, unknown>> = {
     verdict: record.verdict,
-    message: plainLine(record.reason),
+    message: reason.sentence,
     severity: record.verdict === 'fail' ? 'fail' : 'error',
     file: record.file,
     agent: record.agent,
     model: record.model,
     duration_ms: Math.round(record.durationMs),
     cost_usd: record.costUsd ?? 'unmetered',
-    explanation: failureLines(record, run.diagnose?.(record)),
+    explanation: [...reason.lines, ...failureLines(record, run.diagnose?.(record))],
   }
   const lines = Object.entries(values).flatMap(([key, value]) =>
     Array.isArray(value)

@@ -43,27 +43,10 @@ export async function assess(
   recorder: Recorder,
   stage: Extract<AgentStage, { kind: 'ran' }>,
 ): Promise<Assessment> {
-  const { evaluation, scripts: authored } = work.case.scenario
-  const toolUses = recorder.toolUses()
-  const { invocations, source } = await usesOfTarget(work, place, recorder)
-  const metrics = interactionMetrics(invocations, { completed: hasCompleted(stage), source })
-  const gates: GateResult[] = []
-  for (const [index, spec] of evaluation.gates.entries()) {
-    const result = await runGate(spec, {
-      workspace: place.fixture,
-      env: scripts.env,
-      signal: work.signal,
-      invocations,
-      toolUses,
-      delta: () => Promise.resolve(stage.delta ?? { created: [], changed: [], deleted: [] }),
-    })
-    recorder.emit({ event: 'gate', index, type: result.type, passed: result.passed, message: result.message })
-    gates.push(result)
-  }
-  const evaluators = await runEvaluators(authored.evaluators, scripts, recorder.emit)
+  const weights = work.case.scenario.evaluation.composite
+  const { metrics, gates, evaluators } = await examine(work, place, scripts, recorder, stage)
   const judged = await judgeTrial(work, place, recorder, stage, gates)
   const judge = judged.kind === 'judged' ? judged.result : null
-  const weights = evaluation.composite
   const score =
     weights === undefined
       ? null
@@ -89,6 +72,35 @@ export async function assess(
     score,
     tier: score === null ? null : scoreTier(score),
   }
+}
+
+/** Apart, so that a trial that waits for its judge holds nothing of what its agent printed. */
+async function examine(
+  work: TrialWork,
+  place: TrialPlace,
+  scripts: ScriptPlace,
+  recorder: Recorder,
+  stage: Extract<AgentStage, { kind: 'ran' }>,
+): Promise<Pick<Assessment, 'metrics' | 'gates' | 'evaluators'>> {
+  const { evaluation, scripts: authored } = work.case.scenario
+  const toolUses = recorder.toolUses()
+  const { invocations, source } = await usesOfTarget(work, place, recorder)
+  const metrics = interactionMetrics(invocations, { completed: hasCompleted(stage), source })
+  const gates: GateResult[] = []
+  for (const [index, spec] of evaluation.gates.entries()) {
+    const result = await runGate(spec, {
+      workspace: place.fixture,
+      env: scripts.env,
+      signal: work.signal,
+      invocations,
+      toolUses,
+      delta: () => Promise.resolve(stage.delta ?? { created: [], changed: [], deleted: [] }),
+    })
+    recorder.emit({ event: 'gate', index, type: result.type, passed: result.passed, message: result.message })
+    gates.push(result)
+  }
+  const evaluators = await runEvaluators(authored.evaluators, scripts, recorder.emit)
+  return { metrics, gates, evaluators }
 }
 
 /** Of a trial that ended before anything could be found out. */

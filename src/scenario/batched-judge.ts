@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { noTokens } from '../core/add-tokens.ts'
-import { formatDuration, parseDurationFlag } from '../core/duration.ts'
+import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import { defaultMaxOutputTokens } from '../models/ask.ts'
 import { type BatchJournal, openBatchJournal } from '../models/batch/journal.ts'
@@ -44,7 +44,7 @@ const graceMs = 10_000
  * The journal of the batches lies in the directory of the run, so that whoever resumes it finds them again.
  *
  * An interruption ends the waiting and not the batch: it is handed in, it will be paid, and `--resume` takes its
- * answers. That is why the model is not given the run's signal, which would cancel it.
+ * answers. That is why it is not cancelled with the run.
  */
 export async function openBatchedJudge(
   prepared: PreparedRun,
@@ -63,7 +63,9 @@ export async function openBatchedJudge(
     prices: project.config.models,
     minimum: judgeBatch.minimum,
     journal: told(journal, note),
-    sleep: patientSleep(env, stopped, (waitedMs) =>
+    signal: stopped,
+    cancelOnAbort: false,
+    sleep: patientSleep(judgeBatch.pollMs, stopped, (waitedMs) =>
       note({
         level: 'info',
         message: `${callsWait(waiting)} in a batch still, after ${formatDuration(waitedMs)}`,
@@ -127,20 +129,21 @@ function told(journal: BatchJournal, note: BatchedJudgePowers['note']): BatchJou
       const entries = await journal.read()
       const { size } = knownBatches(entries).batchOf
       if (size > 0)
-        note({ level: 'info', message: `${callsWait(size)} in a batch that was handed in before` })
+        note({
+          level: 'info',
+          message: `${size} judge calls were handed in before; their answers are not paid again`,
+        })
       return entries
     },
   }
 }
 
-/** Waits no longer than GANTRY_BATCH_POLL, and lets people know from time to time that it waits. */
+/** Waits no longer than `pollMs`, and lets people know from time to time that it waits. */
 function patientSleep(
-  { GANTRY_BATCH_POLL: longest }: PreparedRun['env'],
+  pollMs: number | null,
   stopped: AbortSignal,
   remind: (waitedMs: number) => void,
 ): Sleep {
-  const longestMs =
-    longest === undefined || longest === '' ? Infinity : parseDurationFlag('GANTRY_BATCH_POLL', longest)
   let began: number | null = null
   let told = 0
   return async (ms, signal) => {
@@ -150,7 +153,7 @@ function patientSleep(
       told = now - began
       remind(told)
     }
-    await realSleep(Math.min(ms, longestMs), AbortSignal.any([signal, stopped]))
+    await realSleep(Math.min(ms, pollMs ?? ms), AbortSignal.any([signal, stopped]))
   }
 }
 

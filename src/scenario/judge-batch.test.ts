@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planJudgeBatch } from './judge-batch.ts'
+import { type JudgeBatchMode, planJudgeBatch } from './judge-batch.ts'
 
 const trials = (count: number, name = 'judged') =>
   Array.from({ length: count }, (_, index) => ({
@@ -16,18 +16,33 @@ const casesWith = (samples: number) =>
     ['plain', { rubric: null, scenario: { evaluation: {} } }],
   ]) as unknown as Parameters<typeof planJudgeBatch>[3]
 
+const planned = (
+  mode: JudgeBatchMode,
+  judge: string | null,
+  of: ReturnType<typeof trials>,
+  samples: number,
+  env = {},
+) => planJudgeBatch(mode, judge, of, casesWith(samples), env)
+
 test('a batch is worth it from fifty calls of an Anthropic judge up', () => {
   const claude = 'anthropic:claude-sonnet-5-5'
-  expect(planJudgeBatch('auto', claude, trials(49), casesWith(1))).toBeNull()
-  expect(planJudgeBatch('auto', claude, trials(50), casesWith(1))).toEqual({ minimum: 50 })
-  expect(planJudgeBatch('auto', claude, trials(17), casesWith(3))).toEqual({ minimum: 50 })
-  expect(planJudgeBatch('auto', claude, trials(80, 'plain'), casesWith(3))).toBeNull()
-  expect(planJudgeBatch('auto', 'openai:gpt', trials(80), casesWith(1))).toBeNull()
+  expect(planned('auto', claude, trials(49), 1)).toBeNull()
+  expect(planned('auto', claude, trials(50), 1)).toEqual({ minimum: 50, pollMs: null })
+  expect(planned('auto', claude, trials(17), 3)).toEqual({ minimum: 50, pollMs: null })
+  expect(planned('auto', claude, trials(80, 'plain'), 3)).toBeNull()
+  expect(planned('auto', 'openai:gpt', trials(80), 1)).toBeNull()
 })
 
 test('always and never are taken at their word', () => {
-  expect(planJudgeBatch('never', 'anthropic:x', trials(80), casesWith(1))).toBeNull()
-  expect(planJudgeBatch('always', 'anthropic:x', trials(1), casesWith(1))).toEqual({ minimum: 1 })
-  expect(planJudgeBatch('always', null, trials(1), casesWith(1))).toBeNull()
-  expect(() => planJudgeBatch('always', 'openai:gpt', trials(1), casesWith(1))).toThrow('openai:gpt')
+  expect(planned('never', 'anthropic:x', trials(80), 1)).toBeNull()
+  expect(planned('always', 'anthropic:x', trials(1), 1)).toEqual({ minimum: 1, pollMs: null })
+  expect(planned('always', null, trials(1), 1)).toBeNull()
+  expect(() => planned('always', 'openai:gpt', trials(1), 1)).toThrow('openai:gpt')
+})
+
+test('how often a batch is looked at can be said, and nonsense is refused', () => {
+  const withPoll = (text: string) =>
+    planned('always', 'anthropic:x', trials(1), 1, { GANTRY_BATCH_POLL: text })
+  expect(withPoll('2s')?.pollMs).toBe(2_000)
+  for (const text of ['2', '0s', 'often']) expect(() => withPoll(text)).toThrow('GANTRY_BATCH_POLL')
 })

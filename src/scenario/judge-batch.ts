@@ -1,3 +1,4 @@
+import { parseDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import type { Case } from './case.ts'
 import type { PlannedTrial } from './plan.ts'
@@ -10,6 +11,8 @@ export type JudgeBatchMode = (typeof judgeBatchModes)[number]
 export interface JudgeBatch {
   /** Fewer calls than this go out one by one after all. */
   readonly minimum: number
+  /** Longest wait between two looks at a batch; null: five seconds at first, a minute later. */
+  readonly pollMs: number | null
 }
 
 /** A batch may take an hour: below this the money saved is not worth the wait. */
@@ -21,6 +24,7 @@ export function planJudgeBatch(
   judge: string | null,
   trials: readonly PlannedTrial[],
   cases: ReadonlyMap<string, Case>,
+  env: Readonly<Record<string, string | undefined>>,
 ): JudgeBatch | null {
   if (mode === 'never' || judge === null) return null
   const isPossible = judge.startsWith('anthropic:')
@@ -30,7 +34,16 @@ export function planJudgeBatch(
     })
   const calls = judgeCalls(trials, cases)
   const minimum = mode === 'always' ? 1 : worthwhile
-  return isPossible && calls >= minimum ? { minimum } : null
+  return isPossible && calls >= minimum ? { minimum, pollMs: pollOf(env) } : null
+}
+
+function pollOf({ GANTRY_BATCH_POLL: text }: Readonly<Record<string, string | undefined>>): number | null {
+  if (text === undefined || text === '') return null
+  const pollMs = parseDuration(text)
+  if (pollMs !== null && pollMs > 0) return pollMs
+  throw new GantryError('USAGE', `GANTRY_BATCH_POLL is '${text}', which is no time to wait`, {
+    hint: 'Write a number above 0 and its unit, for example 30s.',
+  })
 }
 
 /** What the judge of these trials is asked at most: trials that fail their gates need it not. */

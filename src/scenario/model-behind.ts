@@ -6,11 +6,16 @@ import type { RunRequest } from './request.ts'
 
 /** What stands behind an agent in this run; null when it speaks to its provider by itself. */
 export function modelBehind(
-  { driver, modelScript, credentials, meter }: ResolvedAgent,
+  { name, driver, modelScript, credentials, meter }: ResolvedAgent,
   { replay, faults }: Pick<RunRequest, 'replay' | 'faults'>,
 ): ModelBehind | null {
   if (modelScript !== null) return { source: { kind: 'script', script: modelScript.value }, replay }
-  if (driver.modelAccess === undefined) return null
+  if (driver.modelAccess === undefined) {
+    if (faults.length === 0) return null
+    throw new GantryError('USAGE', `agent '${name}' has no model whose calls could be broken`, {
+      hint: 'Leave --fault out, or name agents that ask a model.',
+    })
+  }
   const upstream = upstreamFrom(credentials)
   const source: ModelSource = { kind: 'provider', upstream }
   const isMetered =

@@ -99,7 +99,7 @@ export async function prepareRun(
     agents,
     targets,
     judge,
-    judgeBatch: planJudgeBatch(request.judgeBatch, judge?.name ?? null, trials, byName),
+    judgeBatch: planJudgeBatch(request.judgeBatch, judge?.name ?? null, trials, byName, env),
     budget,
     trials,
     keys,

@@ -21,7 +21,7 @@ export interface Recorder {
   usage(): readonly ModelUsage[]
   /** Whether the agent printed anything: an empty transcript need not be read. */
   hasTranscript(): boolean
-  /** Closes the files until there is something to write again. */
+  /** Closes the files until there is something to write again, and forgets the tool uses: thousands may rest. */
   rest(): void
   close(): void
 }
@@ -33,7 +33,7 @@ export async function openRecorder(
   clock: Clock,
   resumed: boolean,
 ): Promise<Recorder> {
-  const uses = foldToolUses()
+  let uses = foldToolUses()
   const usage = foldUsageByModel()
   const fold = (event: GantryEvent): void => {
     uses.add(event)
@@ -52,6 +52,13 @@ export async function openRecorder(
   const chunks = redaction.chunks()
   const outputs = new Map<OutputEvent['stream'], ChunkRedactor>()
   let hasTranscript = resumed
+  const closeFiles = (): void => {
+    const last = chunks.end()
+    // To open a log again ends its last line, which is the agent's own.
+    if (last !== '' || !hasRested) transcript.append(last)
+    transcript.close()
+    events?.close()
+  }
   const stamp = (event: Untimed): GantryEvent => ({ ts: clock.now().getTime() / 1000, ...event })
   const print = (stream: OutputEvent['stream'], text: string): void => {
     if (text !== '') log().append(stamp({ event: 'output', text, ...(stream !== undefined && { stream }) }))
@@ -83,18 +90,13 @@ export async function openRecorder(
     usage: () => usage.finish(),
     hasTranscript: () => hasTranscript,
     rest: () => {
-      transcript.append(chunks.end())
-      transcript.close()
-      events?.close()
+      closeFiles()
       events = null
       hasRested = true
+      uses = foldToolUses()
     },
     close: () => {
-      const last = chunks.end()
-      // To open a log again ends its last line, which is the agent's own.
-      if (last !== '' || !hasRested) transcript.append(last)
-      transcript.close()
-      events?.close()
+      closeFiles()
       isClosed = true
     },
   }

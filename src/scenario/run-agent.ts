@@ -1,6 +1,7 @@
 import type { AgentOutcome } from '../agents/contract.ts'
 import { addTokens } from '../core/add-tokens.ts'
 import { GantryError } from '../core/error.ts'
+import type { Untimed } from '../core/event.ts'
 import { type BehindSession, openBehind } from '../models/boundary/behind.ts'
 import type { SessionReport } from '../models/boundary/contract.ts'
 import { type CallsSeen, callsSeen } from './calls-seen.ts'
@@ -16,14 +17,17 @@ export async function runAgent(
   env: TrialEnvironment,
   recorder: Recorder,
 ): Promise<AgentOutcome> {
-  const run = (session: BehindSession | null): Promise<AgentOutcome> =>
+  const run = (
+    session: BehindSession | null,
+    emit: Recorder['emit'] = recorder.emit,
+  ): Promise<AgentOutcome> =>
     work.agent.driver.run({
       prompt: work.case.scenario.task.prompt,
       workspace: place.fixture,
       model: work.planned.model,
       env: env.agent,
       signal: session === null ? work.signal : AbortSignal.any([work.signal, session.stopped]),
-      emit: recorder.emit,
+      emit,
       transcript: recorder.transcript,
       ...limitsOf(work),
       ...(session !== null && { endpoint: session.endpoint }),
@@ -32,12 +36,18 @@ export async function runAgent(
   const calls = callsSeen(work.behind.model)
   const session = await openSession(work, work.behind, place, calls).catch(unusableCassette)
   if ('invalid' in session) return session
-  const ran = await run(session)
+  // The last event of an agent stays the last one: what its calls cost is known only when all of them have ended.
+  const last: Untimed[] = []
+  const ran = await run(session, (event) =>
+    event.event === 'complete' ? last.push(event) : recorder.emit(event),
+  )
   const failureOf = () => ran.failure ?? (isStopped(ran) ? null : calls.failure())
   const keep = failureOf() === null && (ran.ending === 'exited' || ran.ending === 'over_turns')
   const report = await session.finish({ keep })
   // Only now is every call at its end.
-  return withReport({ ...ran, failure: failureOf() }, report, recorder, work.behind, calls)
+  const outcome = withReport({ ...ran, failure: failureOf() }, report, recorder, work.behind, calls)
+  for (const event of last) recorder.emit(event)
+  return outcome
 }
 
 /** By us: what it would have done next is not known. */
@@ -63,9 +73,14 @@ function unusableCassette(error: unknown): AgentOutcome & { readonly invalid: st
   }
 }
 
-/** What comes from a cassette costs nothing: no cap can be reached by it. */
-function limitsOf({ limits: { maxCostUsd, ...limits }, behind }: TrialWork): TrialWork['limits'] {
-  return maxCostUsd === undefined || behind?.model.replay === 'strict' ? limits : { ...limits, maxCostUsd }
+/** What comes from a file costs nothing, so no cap can be reached by it; unless somebody wants to see one reached. */
+function limitsOf({ limits, behind, agent }: TrialWork): TrialWork['limits'] {
+  if (behind === null) return limits
+  const { source, replay } = behind.model
+  const isFree = replay === 'strict' || (source.kind === 'script' && agent.meter !== 'always')
+  if (!isFree) return limits
+  const { maxCostUsd: _, ...others } = limits
+  return others
 }
 
 async function openSession(

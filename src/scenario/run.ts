@@ -92,7 +92,10 @@ async function carryOut(
       resumed,
       batchedJudge,
       onAgentPaid: ({ id }, agentUsd) => unjudgedUsd.set(id, agentUsd ?? 0),
-      putAside: (record, why) => putAside(run, record, why, powers.store.clock.now()),
+      putAside: (record, why) => {
+        unjudgedUsd.delete(record.id)
+        putAside(run, record, why, powers.store.clock.now())
+      },
       note,
     })
     return workThrough(wanted, {

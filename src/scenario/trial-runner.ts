@@ -14,7 +14,7 @@ import type { Slot } from './slot.ts'
 import { takeFromCache } from './take-from-cache.ts'
 import { type MadeTrial, runTrial } from './trial.ts'
 import { trialJudge } from './trial-judge.ts'
-import type { TrialLimits, TrialWork } from './trial-work.ts'
+import type { TrialLimits, TrialModel, TrialWork } from './trial-work.ts'
 
 export interface RunnerPowers {
   readonly run: LiveRun
@@ -80,6 +80,8 @@ export function createTrialRunner(
           cachePut(store, key, { record, runId: run.id })
         return made
       }
+      // Broken on purpose: it would break again in the same way.
+      if (work.behind !== null && isBroken(work.behind)) return made
       const pauseMs =
         record.failure === 'rate_limit' || record.failure === 'overloaded' ? backoffMs(tries) : 0
       const again = pauseMs > 0 ? waitedMs + pauseMs <= request.maxPauseMs : tries < request.infraRetries
@@ -146,6 +148,10 @@ function workOf(
     clock: store.clock,
     signal,
   }
+}
+
+function isBroken({ faults, model: { source } }: TrialModel): boolean {
+  return faults !== null || (source.kind === 'script' && source.script.faults !== undefined)
 }
 
 function behindOf(

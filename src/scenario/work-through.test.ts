@@ -209,7 +209,9 @@ describe('workThrough', () => {
       )
       return 'done' as const
     }
-    const onAllParked = async () => void (called += 1)
+    const onAllParked = async (): Promise<void> => {
+      called += 1
+    }
     const left = await workThrough([1, 2, 3, 4], { concurrency: 1, signal: stop.signal, work, onAllParked })
     expect(left).toEqual([1, 2, 3, 4])
     expect(called).toBe(0)

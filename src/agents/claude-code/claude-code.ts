@@ -14,7 +14,7 @@ export const claudeCredentials = [
 export const claudeCode: CliAgent<ClaudeCodeConfig> = {
   driver: 'claude-code',
   program: 'claude',
-  install: 'npm install -g @anthropic-ai/claude-code',
+  install: 'npm install --global @anthropic-ai/claude-code@2.1.325',
   supported: { from: '2.1.112', below: '3.0.0' },
   credentials: claudeCredentials,
   reportsCost: true,

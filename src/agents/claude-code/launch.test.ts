@@ -153,6 +153,6 @@ function start(config: object, request: Partial<AgentRequest> = {}, isRoot = fal
       transcript: () => {},
       ...request,
     },
-    { base: '/base', isRoot },
+    { base: '/base', isRoot, cache: '/cache' },
   )
 }

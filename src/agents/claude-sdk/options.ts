@@ -12,7 +12,7 @@ import type { ClaudeSdkConfig } from './schema.ts'
 export function sdkEnvironment(
   config: ClaudeSdkConfig,
   request: SessionRequest,
-  place: CliPlace,
+  place: Pick<CliPlace, 'isRoot'>,
   credentials: readonly string[],
 ): Readonly<Record<string, string>> {
   const given = Object.entries(request.env).filter(
@@ -22,7 +22,11 @@ export function sdkEnvironment(
 }
 
 /** What the command line says by flags, in the words of the SDK. */
-export function sdkSettings(config: ClaudeSdkConfig, request: SessionRequest, { base }: CliPlace): Json {
+export function sdkSettings(
+  config: ClaudeSdkConfig,
+  request: SessionRequest,
+  { base }: Pick<CliPlace, 'base'>,
+): Json {
   const at = (path: string): string => resolve(base, path)
   const { settings } = config
   return defined({

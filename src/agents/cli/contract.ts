@@ -43,6 +43,8 @@ export interface CliPlace {
   /** Absolute: where relative paths of the configuration start. */
   readonly base: string
   readonly isRoot: boolean
+  /** Absolute: what all trials of this agent may share and nobody misses when it is gone. Need not be there yet. */
+  readonly cache: string
 }
 
 export interface CliLaunch {

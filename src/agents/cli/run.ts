@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { cacheDirectory } from '../../io/cache-directory.ts'
 import { isRoot } from '../../io/is-root.ts'
 import type { AgentOutcome, AgentRequest } from '../contract.ts'
 import { notStarted } from '../process/not-started.ts'
@@ -15,7 +17,11 @@ export async function runCli<Config extends CliConfig>(
   request: AgentRequest,
 ): Promise<AgentOutcome> {
   const { name, config, base } = instance
-  const launch = definition.launch(config, request, { base, isRoot: isRoot() })
+  const launch = definition.launch(config, request, {
+    base,
+    isRoot: isRoot(),
+    cache: join(cacheDirectory(), definition.driver),
+  })
   const located = locate(definition, instance, request.env)
   const program = located.kind === 'found' ? located.path : (config.binary ?? definition.program)
   const args = [...launch.args, ...config.args]

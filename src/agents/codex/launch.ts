@@ -36,7 +36,7 @@ export function launchCodex(config: CodexAgentConfig, request: AgentRequest): Cl
     ],
     env: {
       CODEX_HOME: codexHome,
-      ...(endpoint === undefined ? {} : { [keyVariable]: endpoint.key }),
+      ...(endpoint === undefined ? ownKey(env) : { [keyVariable]: endpoint.key }),
     },
     stdin: request.prompt,
     files: isolated ? [{ path: join(codexHome, 'config.toml'), content: `${settings.join('\n')}\n` }] : [],
@@ -49,8 +49,16 @@ export function launchCodex(config: CodexAgentConfig, request: AgentRequest): Cl
 
 const keyVariable = 'GANTRY_MODEL_KEY'
 
-function settingsOf({ endpoint, workspace }: AgentRequest): readonly string[] {
+/** `codex exec` looks for its key under another name than everybody who speaks to the same provider. */
+function ownKey({ OPENAI_API_KEY, CODEX_API_KEY }: AgentRequest['env']): Readonly<Record<string, string>> {
+  return OPENAI_API_KEY === undefined || CODEX_API_KEY !== undefined ? {} : { CODEX_API_KEY: OPENAI_API_KEY }
+}
+
+function settingsOf({ endpoint, workspace, env }: AgentRequest): readonly string[] {
   return [
+    ...(endpoint !== undefined || env.OPENAI_BASE_URL === undefined
+      ? []
+      : [tomlSetting('openai_base_url', env.OPENAI_BASE_URL)]),
     tomlSetting('check_for_update_on_startup', false),
     tomlSetting('analytics.enabled', false),
     // Only of a trusted directory are the project's own settings and hooks read.

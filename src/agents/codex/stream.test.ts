@@ -66,7 +66,7 @@ describe('the codex stream', () => {
       { type: 'turn.completed', usage: usage(100) },
       { type: 'turn.completed', usage: usage(150) },
     )
-    expect(end.tokens).toEqual({ input: 110, output: 10, cacheRead: 40, cacheWrite: 0 })
+    expect(end.tokens).toEqual({ input: 110, output: 10, cacheRead: 40, cacheWrite: 0, thinking: 0 })
     expect(end.costUsd).toBeNull()
   })
 

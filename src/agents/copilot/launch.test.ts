@@ -36,7 +36,7 @@ test.each([
 test('without the boundary the model is an argument and nothing is offline', () => {
   const { env, args } = launch({}, { model: 'gpt-5.1' })
   expect(args).toContain('gpt-5.1')
-  expect(env).toEqual({ COPILOT_AUTO_UPDATE: 'false' })
+  expect(env).toEqual({ COPILOT_AUTO_UPDATE: 'false', COPILOT_PKG_CACHE_HOME: '/cache' })
 })
 
 test('paths of the settings start at the configuration', () => {
@@ -63,6 +63,7 @@ function launch(config: object, request: Partial<AgentRequest>) {
   return launchCopilot(copilotAgentSchema.parse({ driver: 'copilot', ...config }), requestOf(request), {
     base: '/project',
     isRoot: false,
+    cache: '/cache',
   })
 }
 

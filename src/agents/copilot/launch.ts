@@ -18,7 +18,7 @@ const anyModel = {
 export function launchCopilot(
   config: CopilotAgentConfig,
   request: AgentRequest,
-  { base }: CliPlace,
+  { base, cache }: CliPlace,
 ): CliLaunch {
   const { endpoint, model, prompt } = request
   return {
@@ -37,9 +37,8 @@ export function launchCopilot(
     ],
     env: {
       COPILOT_AUTO_UPDATE: 'false',
-      ...(config.package_cache === undefined
-        ? {}
-        : { COPILOT_PKG_CACHE_HOME: resolve(base, config.package_cache) }),
+      COPILOT_PKG_CACHE_HOME:
+        config.package_cache === undefined ? cache : resolve(base, config.package_cache),
       ...(endpoint === undefined ? {} : providerEnv(config, endpoint, model)),
     },
     stdin: prompt,

@@ -35,7 +35,7 @@ export const copilotAgentSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Directory where Copilot unpacks its program (about 220 MB), shared by all trials. Relative to this file. Default: in the HOME of each trial.',
+      'Directory where Copilot unpacks its program (about 220 MB), shared by all trials. Relative to this file. Default: in the cache of the caller.',
     ),
 })
 

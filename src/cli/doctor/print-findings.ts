@@ -24,7 +24,7 @@ export function printFindings(findings: readonly Finding[], { stdout }: CliConte
   for (const [area, title] of Object.entries(titles)) {
     stdout.write(`${paint.bold(title)}\n`)
     for (const { name, status, detail, fix } of findings.filter((finding) => finding.area === area)) {
-      const [first = '', ...rest] = wrapText(plainLine(detail), Math.max(20, stdout.columns - indent.length))
+      const [first = '', ...rest] = wrapped(plainLine(detail), stdout.columns - indent.length)
       const shown = plainLine(name)
       const lines = isNarrow ? [shown, `${indent}${first}`] : [`${padRight(shown, width)}  ${first}`]
       stdout.write(`  ${mark[status]}  ${[...lines, ...rest.map((line) => indent + line)].join('\n')}\n`)
@@ -32,4 +32,10 @@ export function printFindings(findings: readonly Finding[], { stdout }: CliConte
     }
     stdout.write('\n')
   }
+}
+
+/** A path stays in one piece, so that it can be copied; the terminal breaks it where it must. */
+function wrapped(text: string, columns: number): string[] {
+  const longest = Math.max(...text.split(' ').map(displayWidth))
+  return wrapText(text, Math.max(20, columns, longest))
 }

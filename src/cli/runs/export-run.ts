@@ -31,7 +31,8 @@ export async function exportRun(
   const only = trial === undefined ? null : findTrial(trialIds(run.dir), trial, run.id)
   // Secrets were hidden when the run was stored; what points to a person is hidden in what is passed on.
   const { forPeople } = createRedaction([], context.env)
-  const directory = flags.output === undefined ? null : resolve(context.cwd, flags.output)
+  const directory =
+    flags.output === undefined || flags.output === '-' ? null : resolve(context.cwd, flags.output)
   if (directory !== null) makeDirectories(directory)
   let written = 0
   for (const record of readTrials(run.dir)) {

@@ -4,6 +4,7 @@ import type { TrialRecord } from '../../core/trial.ts'
 import { namesIn } from '../../io/directory.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { formatCost, formatScore } from '../../report/quantity.ts'
+import { splitReason } from '../../report/split-reason.ts'
 import type { Store } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
 import { readTrial, trialIds } from '../../store/read-trials.ts'
@@ -42,8 +43,10 @@ export async function showTrial(
 function recordLines(record: TrialRecord, color: boolean): string[] {
   const { dim, green, red } = pc.createColors(color)
   const line = (label: string, value: string): string => `${dim(label.padEnd(9))} ${plainLine(value)}`
+  const reason = splitReason(record.reason)
   return [
-    line('reason', record.reason),
+    line('reason', reason.sentence),
+    ...reason.lines.map((text) => `          ${text}`),
     line('case', `${record.case} (${record.file})`),
     line('agent', `${record.agent}, model ${record.model}, attempt ${record.attempt}`),
     line('started', record.startedAt),

@@ -30,6 +30,8 @@ export interface BatchingOptions {
   readonly random?: () => number
   readonly now?: () => Date
   readonly signal?: AbortSignal
+  /** Whether a batch that is under way is cancelled with the signal. Default true; false where somebody will come back for it. */
+  readonly cancelOnAbort?: boolean
 }
 
 export interface BatchingModel {
@@ -60,6 +62,7 @@ export function createBatchingModel(options: BatchingOptions): BatchingModel {
     journal,
     minimum,
     signal,
+    cancelOnAbort: options.cancelOnAbort ?? true,
     batches: openMessageBatches(modelName, { baseURL: baseUrl, apiKey: key }),
     sleep: options.sleep ?? realSleep,
     random: options.random ?? Math.random,

@@ -9,6 +9,7 @@ import type { WaitingCall } from './waiting-call.ts'
 
 export interface Sending extends Omit<Submission, 'isKnown'> {
   readonly minimum: number
+  readonly cancelOnAbort: boolean
 }
 
 /** Ordinary calls at the same time. */
@@ -43,7 +44,7 @@ export function sendGathered(sending: Sending): (calls: readonly WaitingCall[]) 
   const follow = async (batch: string, calls: readonly WaitingCall[], isLast: boolean): Promise<void> => {
     const results = await guarded(calls, true, () => awaitResults(batches, batch, sending))
     if (results === undefined) {
-      if (signal.aborted) await batches.cancel(batch).catch(() => {})
+      if (signal.aborted && sending.cancelOnAbort) await batches.cancel(batch).catch(() => {})
       return
     }
     const isOurs = results !== null && calls.some(({ id }) => results.has(id))

@@ -62,7 +62,7 @@ export function upstreamFrom(env: Readonly<Record<string, string | undefined>>):
     },
     openai: {
       baseUrl: read('OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
-      auth: bearer(read('OPENAI_API_KEY')),
+      auth: bearer(read('OPENAI_API_KEY') ?? read('CODEX_API_KEY')),
     },
     google: {
       baseUrl: read('GOOGLE_GEMINI_BASE_URL') ?? 'https://generativelanguage.googleapis.com',

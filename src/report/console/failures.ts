@@ -3,6 +3,7 @@ import type { FinishedRun } from '../contract.ts'
 import { failureLines } from '../failure-lines.ts'
 import { plainLine } from '../plain-text.ts'
 import { counted, formatCount } from '../quantity.ts'
+import { splitReason } from '../split-reason.ts'
 import { shortenEnd, wrapText } from '../text-width.ts'
 import { trialName } from '../trial-words.ts'
 import type { Palette } from './palette.ts'
@@ -62,15 +63,17 @@ function explained(
 /** The gates that failed are told one by one below, so only their number stands here. */
 function headline({ gates, reason }: TrialRecord): string {
   const failed = gates.filter((gate) => !gate.passed).length
-  return failed === 0 ? plainLine(reason) : `${failed} of ${counted(gates.length, 'gate')} failed`
+  return failed === 0 ? splitReason(reason).sentence : `${failed} of ${counted(gates.length, 'gate')} failed`
 }
 
 function gathered(record: TrialRecord, count: number, columns: number, palette: Palette): string[] {
   const times = count > 1 ? `${formatCount(count)} trials, for example ` : ''
   const meaning = record.verdict === 'infra' ? 'the machinery broke' : 'the case is broken'
+  const { sentence, lines } = splitReason(record.reason)
   return [
     ...heading(record, columns, palette, times),
-    ...indented(`${record.verdict} (${meaning}): ${plainLine(record.reason)}`, 2, columns),
+    ...indented(`${record.verdict} (${meaning}): ${sentence}`, 2, columns),
+    ...lines.flatMap((line) => detail(`    | ${line}`, columns, palette)),
     palette.dim(`  files: ${plainLine(record.dir)}`),
   ]
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { plainLine } from '../plain-text.ts'
 import { formatCost, formatScore } from '../quantity.ts'
+import { splitReason } from '../split-reason.ts'
 import { displayWidth, padRight, shortenEnd, shortenMiddle } from '../text-width.ts'
 import { trialName } from '../trial-words.ts'
 import type { Palette } from './palette.ts'
@@ -21,7 +21,7 @@ export function trialLine(record: TrialRecord, columns: number | null, palette: 
     width === null ? name : padRight(shortenMiddle(name, width, palette.ellipsis), Math.min(width, 44))
   const line = `${palette.mark(record.verdict)} ${shown}  ${palette.dim(facts)}`
   if (record.verdict === 'pass') return line
-  const reason = plainLine(record.reason)
+  const { sentence: reason } = splitReason(record.reason)
   const fitted = columns === null ? reason : shortenEnd(reason, Math.max(8, columns - 5), palette.ellipsis)
   return `${line}\n    ${palette.verdict(record.verdict, fitted)}`
 }

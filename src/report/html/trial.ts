@@ -2,6 +2,7 @@ import { formatDuration } from '../../core/duration.ts'
 import type { GateResult, JudgeResult, TrialRecord } from '../../core/trial.ts'
 import { detailParts, omission } from '../gate-detail.ts'
 import { formatCost, formatCount, formatPercent, formatScore } from '../quantity.ts'
+import { splitReason } from '../split-reason.ts'
 import { agentName, endingSentence, judgeSentence, metricsSentence, verdictMark } from '../trial-words.ts'
 import { escapeHtml } from './escape-html.ts'
 import { longText } from './long-text.ts'
@@ -18,12 +19,14 @@ export interface TrialView {
 
 /** One trial, folded: a line that tells how it ended, and behind it everything a person needs to see why. */
 export function trialHtml(record: TrialRecord, view: TrialView): string {
+  const reason = splitReason(record.reason)
   const groups = [record.verdict, ...(view.flaky ? ['flaky'] : [])].join(' ')
   const text = [record.case, record.agent, record.model, record.reason, record.file, ...record.tags].join(' ')
   return [
     `<details class="trial ${record.verdict}" id="trial-${view.number}" data-groups="${groups}" data-text="${escapeHtml(text.slice(0, 2_000).toLowerCase())}">`,
     `<summary>${headline(record, view)}</summary><div class="body">`,
-    `<p class="reason">${escapeHtml(record.reason)}</p>`,
+    `<p class="reason">${escapeHtml(reason.sentence)}</p>`,
+    reason.lines.length === 0 ? '' : `<pre>${escapeHtml(reason.lines.join('\n'))}</pre>`,
     facts(record, view),
     gates(record.gates),
     record.judge === null ? '' : judge(record, record.judge),

@@ -1,9 +1,9 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { JudgeResult, TrialRecord } from '../../core/trial.ts'
-import { plainLine } from '../plain-text.ts'
 import { formatCost, formatPercent, formatScore } from '../quantity.ts'
+import { splitReason } from '../split-reason.ts'
 import { endingSentence } from '../trial-words.ts'
-import { escapeMarkdown, fileLink, markdownTable } from './escape-markdown.ts'
+import { codeBlock, escapeMarkdown, fileLink, markdownTable } from './escape-markdown.ts'
 import { gateDetails } from './gate-details.ts'
 
 export interface EvaluationOptions {
@@ -36,14 +36,16 @@ export function evaluationMarkdown(
 }
 
 function summary(record: TrialRecord): string {
+  const { sentence, lines } = splitReason(record.reason)
+  const below = lines.length === 0 ? '' : `\n\n${codeBlock(lines.join('\n'))}`
   return `## Summary\n\n${fields([
     ['Scenario', record.case],
     ['Tool', record.agent],
     ['Model', record.model],
     ['Attempt', String(record.attempt)],
-    ['Outcome', `${outcomes[record.verdict]}${plainLine(record.reason) === '' ? '' : `: ${record.reason}`}`],
+    ['Outcome', `${outcomes[record.verdict]}${sentence === '' ? '' : `: ${sentence}`}`],
     ...(record.cachedFrom === null ? [] : [['Taken from', record.cachedFrom] as const]),
-  ])}`
+  ])}${below}`
 }
 
 function judgeScore(judge: JudgeResult): string {

@@ -1,9 +1,10 @@
 import type { TrialRecord } from '../../core/trial.ts'
 import type { FinishedRun } from '../contract.ts'
 import { nextSteps, runEnding, runSentence, totals } from '../run-words.ts'
+import { splitReason } from '../split-reason.ts'
 import { agentName, endingSentence, judgeSentence, metricsSentence, trialName } from '../trial-words.ts'
 import { caseTable, useTable } from './case-tables.ts'
-import { escapeMarkdown, fileLink, markdownTable } from './escape-markdown.ts'
+import { codeBlock, escapeMarkdown, fileLink, markdownTable } from './escape-markdown.ts'
 import { gateDetails } from './gate-details.ts'
 
 export interface RunMarkdownOptions {
@@ -54,11 +55,13 @@ function failure(record: TrialRecord, run: FinishedRun, { linkOf }: RunMarkdownO
     ...(run.diagnose?.(record) ?? []).map((sentence) => `- Likely cause: ${escapeMarkdown(sentence)}`),
     ...record.warnings.map((warning) => `- Warning: ${escapeMarkdown(warning)}`),
   ]
+  const reason = splitReason(record.reason)
   const link = linkOf?.(record) ?? null
   const gates = record.gates.filter((gate) => !gate.passed)
   const blocks = [
     `### ${trialIcons[record.verdict]} ${escapeMarkdown(trialName(record))}`,
-    `**${record.verdict}**: ${escapeMarkdown(record.reason)}`,
+    `**${record.verdict}**: ${escapeMarkdown(reason.sentence)}`,
+    ...(reason.lines.length === 0 ? [] : [codeBlock(reason.lines.join('\n'))]),
     ...(gates.length === 0
       ? []
       : [

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { type GantryOptions, type GantryResult, startGantry } from '../support/gantry.ts'
 import type { TestProject } from '../support/project.ts'
 
@@ -47,6 +48,10 @@ export async function startBoundary(
   options: GantryOptions = {},
 ): Promise<Served> {
   const { child, ended } = startGantry(project, ['boundary', ...argv, '--json'], options)
+  // A test that fails leaves no server behind.
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
   const first = await new Promise<string>((settle, fail) => {
     let text = ''
     child.stdout?.on('data', (piece: string) => {

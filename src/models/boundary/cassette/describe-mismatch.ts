@@ -22,18 +22,19 @@ export function describeMismatch(dir: string, call: UnknownCall, tape: Tape): st
   const nearest = findNearest(call, lines, tape)
   const asked = `${call.api} ${call.kind} request to ${call.model || 'no model'}`
   if (nearest === null)
-    return `The cassette ${dir} has no answer to this ${asked}: it holds no exchange of this API.\n${remedy}`
+    return `The cassette ${dir} has no answer to this ${asked}: it holds no exchange of this API. ${remedy}`
   const { exchange, lines: recorded } = nearest
   const used = tape.isUsed(exchange) ? ', which was asked before' : ''
   return [
-    `The cassette ${dir} has no answer to this ${asked}.`,
+    `The cassette ${dir} has no answer to this ${asked}. ${remedy}`,
+    '',
     `Nearest is exchange ${exchange.index} of ${tape.exchanges.length}${used}; from it (-) to this request (+):`,
     ...shorten(diffOf(exchange, recorded, lines)),
-    remedy,
   ].join('\n')
 }
 
-const remedy = 'If the change is meant, record the cassette again with --replay record.'
+const remedy =
+  'If the change is meant, record the cassette again (--replay record, or gantry boundary record).'
 
 interface Nearest {
   readonly exchange: TapeExchange

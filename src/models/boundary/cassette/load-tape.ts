@@ -62,7 +62,7 @@ function notJoined(dir: string, { exchange }: ExchangeFile, { continues }: Store
     'CORRUPT',
     `${file} continues exchange ${continues}, which does not have what this one needs of it`,
     {
-      hint: 'Restore the file, or record it again with --replay record.',
+      hint: 'Restore the file, or record it again.',
       at: { file },
     },
   )

@@ -15,7 +15,7 @@ const anywhere: readonly Phrase[] = [
     /\b(127\.0\.0\.1|localhost|\[::1\]):(?:3276[89]|327[7-9]\d|32[89]\d\d|3[3-9]\d{3}|[4-6]\d{4})(?!\d)(?:\/[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-]))?/g,
     '$1:{port}',
   ],
-  [/\b(agentId: )[0-9a-z]{6,}/g, '$1{name}'],
+  [/\b(agentId: |SendMessage with to: ')[0-9a-z]{6,}/g, '$1{name}'],
   [/\b(running in (?:the )?background with ID: )[0-9A-Za-z_-]+/g, '$1{name}'],
   [/(\/tasks\/)[0-9a-z]{6,}(?=\.output)/g, '$1{name}'],
   [/(<task-id>)[^<]+(?=<)/g, '$1{name}'],
@@ -53,7 +53,11 @@ const ofCommits: readonly Phrase[] = [
 /** In what a tool printed: numbers that no instruction depends on. */
 const ofOutputs: readonly Phrase[] = [
   ...ofCommits,
+  // `git rev-parse`, short and long.
+  [/^(?:[0-9a-f]{40}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7})$/gm, '{commit}'],
   [/^(Chunk ID: )[0-9a-f]+$/gm, '$1{name}'],
+  // Codex gives its subagents names by lot.
+  [/("agent_id":"[^"]*","nickname":")[^"]+/g, '$1{name}'],
   // It counts the characters of paths too.
   [/^(Original token count: )\d+$/gm, '$1{count}'],
   [/(?<![\w.])\d+m ?\d+(?:\.\d+)?s\b/g, '{duration}'],

@@ -143,12 +143,12 @@ describe('what is really different stays different', () => {
 
   test('the answer to another call', () => {
     const call = (id: string) => ({ type: 'tool_use', id, name: 'Read', input: {} })
-    const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'x' })
+    const result = (id: string, content: string) => ({ type: 'tool_result', tool_use_id: id, content })
     const talk = (first: string, second: string) =>
       world(here)({
         messages: [
           { role: 'assistant', content: [call('toolu_a'), call('toolu_b')] },
-          { role: 'user', content: [result(first), result(second)] },
+          { role: 'user', content: [result(first, 'one'), result(second, 'other')] },
         ],
       })
     expect(talk('toolu_a', 'toolu_b')).not.toEqual(talk('toolu_b', 'toolu_a'))

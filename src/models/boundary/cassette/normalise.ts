@@ -1,6 +1,7 @@
 import type { Api } from '../contract.ts'
 import { createIdNumbers, type IdNumbers } from './id-numbers.ts'
 import { isArgument } from './is-argument.ts'
+import { inOrderOfCalls } from './normalise-results.ts'
 import { createTextNormaliser, type NormaliseText, type TextRules } from './normalise-text.ts'
 
 /** A request without anything that differs from run to run: equal ones ask the same. */
@@ -75,7 +76,10 @@ function walk(value: unknown, request: Request, words: Words, depth: number): un
   }
   if (typeof value !== 'object' || value === null) return value
   if (depth >= deepest) return '{deep}'
-  if (Array.isArray(value)) return value.map((item) => walk(item, request, words, depth + 1))
+  if (Array.isArray(value)) {
+    const items = words === 'message' ? inOrderOfCalls(value, request.ids, isToolOutput) : value
+    return items.map((item) => walk(item, request, words, depth + 1))
+  }
   return walkObject(value, request, words === 'message' && isToolOutput(value) ? 'output' : words, depth + 1)
 }
 

@@ -82,7 +82,8 @@ export function openCassette(given: CassetteOptions): Cassette {
 }
 
 function checkReplayable(dir: string, index: CassetteIndex | null): void {
-  const hint = 'Record it with --replay record, or let --replay auto add what is missing.'
+  const hint =
+    'Record it first (--replay record, or gantry boundary record), or let auto add what is missing.'
   if (index === null) throw new GantryError('NOT_FOUND', `there is no cassette at ${dir}`, { hint })
   if (!index.complete)
     throw new GantryError('CORRUPT', `the cassette ${dir} is incomplete: its recording was broken off`, {

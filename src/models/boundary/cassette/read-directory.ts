@@ -14,7 +14,7 @@ import {
 } from './exchange-file.ts'
 
 export const indexName = 'cassette.json'
-const again = 'Record it again with --replay record.'
+const again = 'Record it again.'
 
 export function exchangeName(index: number): string {
   return `${String(index).padStart(4, '0')}.json`

@@ -10,7 +10,7 @@ import { createTurnList, type TurnList } from './turn-list.ts'
 import { replyWith, replyWithCall } from './turn-reply.ts'
 import { viewWorkspace } from './workspace-view.ts'
 
-export { readBoundaryScript } from './read-boundary-script.ts'
+const defaultSide: ScriptTurn = { text: 'Scripted session' }
 
 /** Answers from a script. One responder belongs to one session: it remembers which errors were given. */
 export function createScriptResponder(script: BoundaryScript, places: Places = {}): Responder {
@@ -22,8 +22,17 @@ export function createScriptResponder(script: BoundaryScript, places: Places = {
   }))
   const unruled = {
     turn: createPart('', createTurnList(turns, pick)),
-    side: createPart('s_', createTurnList([side], 'index')),
+    side: createPart('s_', createTurnList([side ?? defaultSide], 'index')),
     compaction: createPart('c_', createTurnList([compaction], 'index')),
+  }
+  let toolsWereOffered = false
+  /** A program without tools has no side calls. A list that is counted off must not lose a turn to somebody's title. */
+  const partOf = (call: ModelCall, kind: keyof typeof unruled): Part => {
+    toolsWereOffered ||= call.tools.length > 0
+    const isPlain = side === undefined && pick === 'index' && !toolsWereOffered
+    return kind === 'side' && isPlain && turns[answersIn(call)]?.calls === undefined
+      ? unruled.turn
+      : unruled[kind]
   }
   return {
     name: 'script',
@@ -32,7 +41,7 @@ export function createScriptResponder(script: BoundaryScript, places: Places = {
       if (call.kind === 'list_models') return verbatim(format.encodeModels(models))
       const wait = subagentWait(call)
       if (wait !== null) return replyWithCall({ kind: 'tool_call', ...wait }, call)
-      const part = ruled.find(({ rule }) => ruleFits(rule, call))?.part ?? unruled[call.kind]
+      const part = ruled.find(({ rule }) => ruleFits(rule, call))?.part ?? partOf(call, call.kind)
       // Picked before anything is waited for: the order of arrival counts.
       const { turn, id } = part.next(call)
       return replyWith(turn, { call, id, view, signal })

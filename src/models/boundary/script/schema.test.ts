@@ -10,7 +10,6 @@ test('a short script is enough', () => {
     pick: 'index',
     turns: [{ text: 'Hello.' }],
     rules: [],
-    side: { text: 'Scripted session' },
     compaction: { text: expect.stringMatching(/^<analysis>.*<\/analysis>\n<summary>.*<\/summary>$/) },
     models: ['scripted'],
   })

@@ -127,8 +127,10 @@ export const boundaryScriptSchema = z
       .default([])
       .describe('Looked at first, in order; the first that fits answers. For subagents and special calls.'),
     side: apart
-      .default({ text: 'Scripted session' })
-      .describe('The answer to calls without tools, such as those for a title.'),
+      .optional()
+      .describe(
+        'The answer to calls without tools, such as those for a title. Default: a title; or the turns, as long as nobody has offered a tool, for programs that have none.',
+      ),
     compaction: apart
       .default({
         text: '<analysis>The work so far was scripted.</analysis>\n<summary>The work so far was scripted. Go on with it.</summary>',

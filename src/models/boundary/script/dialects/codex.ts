@@ -5,7 +5,8 @@ import { slug } from './slug.ts'
 
 export const codex: Dialect = {
   agent: 'Codex',
-  marks: ['exec_command', 'apply_patch', 'shell', 'shell_command'],
+  // Not apply_patch: other agents offer it for some models, with an input of their own.
+  marks: ['exec_command', 'shell', 'shell_command'],
   words: {
     run: [
       { tool: 'exec_command', input: ({ command }) => ({ cmd: command }) },
