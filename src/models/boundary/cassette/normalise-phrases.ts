@@ -65,6 +65,8 @@ const ofOutputs: readonly Phrase[] = [
     /(?<![\w.-])\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|milliseconds?|mins?|minutes?)\b(?!-)/g,
     '{duration}',
   ],
+  // `uname -a`: the name of the machine, and its kernel.
+  [/^(Linux|Darwin) \S+ \d+\.\d+\S* .*$/gm, '$1 {machine}'],
   // The listing of a directory: owner, links and the size of directories are the machine's.
   [/^total \d+(?=\n[-dlbcps][-rwxsStT]{9})/gm, 'total {size}'],
   [/^(d[-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +\d+ /gm, '$1 {owner} '],

@@ -46,6 +46,10 @@ export function replaceUuids(text: string, standsFor: (uuid: string) => string):
   return text.replaceAll(uuid, standsFor)
 }
 
+export function isUuid(text: string): boolean {
+  return text.length === 36 && replaceUuids(text, () => '') === ''
+}
+
 const uuidSource =
   '(?<![0-9A-Za-z])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![0-9A-Za-z])'
 const uuid = new RegExp(uuidSource, 'g')

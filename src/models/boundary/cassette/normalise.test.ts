@@ -121,6 +121,79 @@ describe('two requests that differ in nothing but what is volatile are equal', (
     expect(text(one, two)).not.toEqual(text(one, one))
   })
 
+  test('results of parallel calls, in whichever order they ended', () => {
+    const call = (id: string) => ({ type: 'tool_use', id, name: 'Read', input: {} })
+    const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: `of ${id}` })
+    const talk = (...ids: readonly string[]) =>
+      world(here)({
+        messages: [
+          { role: 'assistant', content: ['toolu_aa1', 'toolu_bb2', 'toolu_cc3'].map(call) },
+          { role: 'user', content: [...ids.map(result), { type: 'text', text: 'go on' }] },
+        ],
+      }).body
+    const items = (...ids: readonly string[]) =>
+      world(here)({
+        input: [
+          ...['fc_1', 'fc_2'].map((call_id) => ({
+            type: 'function_call',
+            call_id,
+            name: 'x',
+            arguments: '{}',
+          })),
+          ...ids.map((call_id) => ({ type: 'function_call_output', call_id, output: call_id })),
+        ],
+      }).body
+    const inOrder = talk('toolu_aa1', 'toolu_bb2', 'toolu_cc3')
+    expect(talk('toolu_cc3', 'toolu_aa1', 'toolu_bb2')).toEqual(inOrder)
+    expect(items('fc_2', 'fc_1')).toEqual(items('fc_1', 'fc_2'))
+  })
+
+  test('names that the agent made up for a subagent or a process, where they are handed back too', () => {
+    const talk = (agent: string, process: string) =>
+      world(here)({
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 'toolu_1',
+                content: `agentId: ${agent} (use SendMessage with to: '${agent}')\nProcess running with session ID ${process}`,
+              },
+            ],
+          },
+          {
+            role: 'assistant',
+            content: [{ type: 'tool_use', id: 'toolu_2', name: 'SendMessage', input: { to: agent } }],
+            arguments: `{"session_id":${process}}`,
+          },
+        ],
+      }).body
+    expect(talk('a31976debbae39d18', '51234')).toEqual(talk('a1236dba20ace5587', '7788'))
+    expect(JSON.stringify(talk('a31976debbae39d18', '51234'))).toContain('{"to":"{given:1}"}')
+  })
+
+  test.each([
+    [
+      'a commit alone on its line',
+      '3a32383e3b0c81cc28ef389462d6ada0579885e9',
+      '65d89b713f3a5e26a6d7f30a0e6c51ba4e9a6b4b',
+    ],
+    ['a short one', '3a32383', '65d89b7'],
+    [
+      'the machine',
+      'Linux vm 6.18.44 #1 SMP aarch64 GNU/Linux',
+      'Linux other 7.0.1-amd64 #3 x86_64 GNU/Linux',
+    ],
+    [
+      'the name of a subagent of Codex',
+      '{"agent_id":"x","nickname":"Volta"}',
+      '{"agent_id":"x","nickname":"Halley"}',
+    ],
+  ])('%s in what a tool printed', (_, one, other) => {
+    expect(outputOf(here, one)).toEqual(outputOf(here, other))
+  })
+
   test('keys in another order', () => {
     expect(JSON.stringify(world(here)({ b: 1, a: { d: 2, c: 3 } }))).toBe(
       JSON.stringify(world(here)({ a: { c: 3, d: 2 }, b: 1 })),
@@ -136,6 +209,7 @@ describe('what is really different stays different', () => {
     ['a directory beside the workspace', '/tmp/run/a.b/ws-2', '/tmp/run/a.b/ws-3'],
     ['a word that looks like an id', 'rename call_something', 'rename call_otherthing'],
     ['the platform in a task', 'Platform: linux', 'Platform: windows'],
+    ['a checksum with the name of its file', `${'1'.repeat(40)}  a.txt`, `${'2'.repeat(40)}  a.txt`],
     ['a model with a date in its name', 'use gpt-4o-2024-08-06', 'use gpt-4o-2024-05-13'],
   ])('%s', (_, one, other) => {
     expect(textOf(here, one)).not.toEqual(textOf(here, other))

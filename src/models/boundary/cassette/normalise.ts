@@ -28,11 +28,24 @@ export type Normalise = (request: RawRequest, api: Api) => NormalRequest
  */
 export function createNormaliser(rules: TextRules): Normalise {
   const normaliseText = createTextNormaliser(rules)
-  return ({ method, path, body }, api) => ({
-    method: method.toUpperCase(),
-    path: withoutQuery(path),
-    body: walk(body, { normaliseText, api, ids: createIdNumbers(body) }, 'message', 0),
-  })
+  return ({ method, path, body }, api) => {
+    const ids = createIdNumbers(body)
+    const normal = {
+      method: method.toUpperCase(),
+      path: withoutQuery(path),
+      body: walk(body, { normaliseText, api, ids }, 'message', 0),
+    }
+    names.set(normal, ids.names())
+    return normal
+  }
+}
+
+/** Not a part of the request: two that are equal have other names. */
+const names = new WeakMap<NormalRequest, ReadonlyMap<string, string>>()
+
+/** The names that were taken out of this request, by what stands for them in it. */
+export function namesTakenFrom(request: NormalRequest): ReadonlyMap<string, string> {
+  return names.get(request) ?? new Map()
 }
 
 interface Request {

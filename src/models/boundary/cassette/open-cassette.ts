@@ -5,8 +5,9 @@ import type { IncomingCall, Reply } from '../contract.ts'
 import type { Cassette, CassetteOptions } from './contract.ts'
 import { describeMismatch } from './describe-mismatch.ts'
 import type { CassetteIndex } from './exchange-file.ts'
+import { fillNames } from './handed-names.ts'
 import { loadTape } from './load-tape.ts'
-import { createNormaliser, type NormalRequest, type RawRequest } from './normalise.ts'
+import { createNormaliser, type NormalRequest, namesTakenFrom, type RawRequest } from './normalise.ts'
 import { createPlaceCodec } from './places.ts'
 import { readExchanges, readIndex } from './read-directory.ts'
 import { recordReply } from './record-reply.ts'
@@ -41,9 +42,11 @@ export function openCassette(given: CassetteOptions): Cassette {
   const recording = createRecording({ ...options, now, places, normalise, tape, recordedAt, index })
   let replayed = 0
 
-  function replay(exchange: TapeExchange): Reply {
+  function replay(exchange: TapeExchange, request: NormalRequest): Reply {
     replayed += 1
-    const { status, headers, chunks } = writeResponse(exchange.response(places.fill))
+    const names = namesTakenFrom(request)
+    const fill = (text: string): string => fillNames(places.fill(text), names)
+    const { status, headers, chunks } = writeResponse(exchange.response(fill))
     return { kind: 'verbatim', status, headers, body: chunks, by: 'replay' }
   }
 
@@ -52,8 +55,11 @@ export function openCassette(given: CassetteOptions): Cassette {
     const { api } = format
     const asked = (): NormalRequest => normalise(rawRequest(http), api)
     // A new recording looks at the request only when it is kept, while the agent has its answer already.
-    const known = mode === 'record' ? null : tape.take(api, asked())
-    if (known !== null) return replay(known)
+    if (mode !== 'record') {
+      const request = asked()
+      const known = tape.take(api, request)
+      if (known !== null) return replay(known, request)
+    }
     if (mode === 'strict' || upstream === null) {
       const { kind, model } = call
       return {

@@ -14,21 +14,21 @@ interface JsonText {
 }
 
 /**
- * JSON for a file that people read: long texts become `{"$blob": name}`, and with `openJson` a text that is JSON becomes
- * `{"$json": …}`. `text` is applied to every text that is kept.
+ * JSON for a file that people read: long texts become `{"$blob": name}`, and where `openJson` agrees a text that is JSON
+ * becomes `{"$json": …}`. `text` is applied to every text that is kept.
  */
 export function packValue(
   value: unknown,
   options: {
     readonly blobs: BlobWriter
     readonly text?: (text: string) => string
-    readonly openJson?: boolean
+    readonly openJson?: (text: string) => boolean
   },
 ): unknown {
-  const { blobs, text = (same: string) => same, openJson = false } = options
+  const { blobs, text = (same: string) => same, openJson = () => false } = options
   const pack = (item: unknown): unknown => {
     if (typeof item === 'string') {
-      const opened = openJson ? jsonIn(item) : null
+      const opened = openJson(item) ? jsonIn(item) : null
       if (opened !== null) return { ...opened, $json: pack(opened.$json) }
       const kept = text(item)
       return kept.length > longest ? { $blob: blobs.put(kept) } : kept

@@ -7,8 +7,9 @@ import { pathKind } from '../../../io/path-kind.ts'
 import type { IncomingCall } from '../contract.ts'
 import type { CassetteMode } from './contract.ts'
 import type { CassetteIndex, ExchangeFile } from './exchange-file.ts'
+import { replaceNames, storeNames } from './handed-names.ts'
 import { loadTape, unpackResponse } from './load-tape.ts'
-import type { Normalise, NormalRequest } from './normalise.ts'
+import { type Normalise, type NormalRequest, namesTakenFrom } from './normalise.ts'
 import { packValue } from './pack-value.ts'
 import type { PlaceCodec } from './places.ts'
 import { blobReader, countExchanges, hasCassette, readExchange, readIndex } from './read-directory.ts'
@@ -142,8 +143,11 @@ function packExchange(
   const { format, call } = incoming
   const shared = shareRequest(request, tape.exchanges)
   const response = readResponse(reply, format)
-  const text = (words: string): string => places.store(redact(words))
-  const packed = packValue(response, { blobs, text, openJson: true }) as ExchangeFile['response']
+  const names = namesTakenFrom(request)
+  const text = (words: string): string => storeNames(places.store(redact(words)), names)
+  // A name may be a number in it.
+  const openJson = (words: string): boolean => replaceNames(words, names) === words
+  const packed = packValue(response, { blobs, text, openJson }) as ExchangeFile['response']
   return {
     exchange: index,
     at: new Date(now()).toISOString(),

@@ -12,12 +12,13 @@ test('whatever is packed unpacks to the same', () => {
   const marks = fc.dictionary(fc.constantFrom('$blob', '$json', '$literal', 'spaced', 'a'), json)
   const value = fc.array(fc.oneof(json, long, nested, spaced, marks))
   fc.assert(
-    fc.property(value, fc.boolean(), (original, openJson) => {
+    fc.property(value, fc.boolean(), (original, opens) => {
       const blobs = new Map<string, string>()
       const put = (text: string) => {
         blobs.set(String(blobs.size), text)
         return String(blobs.size - 1)
       }
+      const openJson = () => opens
       const packed: unknown = JSON.parse(JSON.stringify(packValue(original, { blobs: { put }, openJson })))
       const unpacked = unpackValue(packed, { getBlob: (name) => blobs.get(name) ?? 'lost' })
       expect(JSON.stringify(unpacked)).toBe(JSON.stringify(original))

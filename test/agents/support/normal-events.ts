@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TrialRecord } from '../../../src/core/trial.ts'
+
+/** What differs although the same happened, why, and what stands for it. Whatever is not listed here must be equal. */
+type Difference = readonly [why: string, pattern: RegExp, stands: string | Numbering]
+
+/** Each value by its number, in the order of appearance: the same one stays the same. */
+interface Numbering {
+  readonly word: string
+}
+
+const differences: readonly Difference[] = [
+  ['the clock of the log', /"ts":[\d.]+/g, '"ts":0'],
+  ['how long something took', /"duration_secs":[\d.e-]+/g, '"duration_secs":0'],
+  ['how long something took, as agents write it', /(duration_?ms(?:\\*")?: ?)\d+/gi, '$10'],
+  ['the id of a process', /"pid":\d+/g, '"pid":0'],
+  ['a moment in a line of the agent', /20\d\d-\d\d-\d\dT[\d:.]+Z/g, '{time}'],
+  ['a moment in a line of the agent, in milliseconds', /(?<=_time\\":)\d{13}/g, '{time}'],
+  [
+    'ids of sessions, messages and subagents',
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
+    { word: 'uuid' },
+  ],
+  ['ids of subagents of Claude Code', /\ba[0-9a-f]{16}\b/g, { word: 'agent' }],
+  ['the run of a subagent of Claude Code', /(?<=\\"run_id\\":\\")[0-9a-z-]+/g, { word: 'run' }],
+  // It is told while the answer still arrives.
+  ['tokens a subagent has used so far', /(?<=task_progress.*\\"total_tokens\\":)\d+/g, '0'],
+]
+
+/** Lines in which Copilot tells how far it is. It says itself that they are not to be kept; there are more or fewer of them. */
+const passing = /^\{"ts":[\d.]+,"event":"raw",.*\\"ephemeral\\":true/
+
+/** The event log of a trial without what may differ between two runs. */
+export function normalEvents(trial: Pick<TrialRecord, 'dir'>): string {
+  const text = readFileSync(join(trial.dir, 'events.jsonl'), 'utf8')
+  return normalLog(text, trial.dir)
+}
+
+export function normalLog(text: string, directory: string): string {
+  const lines = text.split('\n').filter((line) => !passing.test(line))
+  const dashed = directory.replaceAll(/[^A-Za-z0-9]/g, '-')
+  const withoutPlaces = lines.join('\n').replaceAll(directory, '{trial}').replaceAll(dashed, '{trial-dashed}')
+  return differences.reduce((normal, [, pattern, stands]) => replaced(normal, pattern, stands), withoutPlaces)
+}
+
+function replaced(text: string, pattern: RegExp, stands: string | Numbering): string {
+  if (typeof stands === 'string') return text.replaceAll(pattern, stands)
+  const seen = new Map<string, string>()
+  return text.replaceAll(pattern, (found) => {
+    const name = seen.get(found) ?? `{${stands.word}:${seen.size + 1}}`
+    seen.set(found, name)
+    return name
+  })
+}
