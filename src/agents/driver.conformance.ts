@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import { isAlive } from '../../test/support/is-alive.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
 import type { AgentDriver, AgentOutcome, AgentRequest } from './contract.ts'
 
@@ -316,16 +317,6 @@ function keepsItsPromises(events: readonly Untimed<AgentEvent>[], outcome: Agent
     ending: outcome.ending,
     exit_code: outcome.exitCode,
   })
-}
-
-/** A zombie that nobody collects is not alive. */
-function isAlive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
-  } catch {
-    return false
-  }
 }
 
 async function until(condition: () => boolean): Promise<void> {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { modelKeys } from '../model-keys.ts'
+import { placeKeys } from '../place-keys.ts'
 
 /** Our own agent: a loop around a model and six tools. */
 export const builtinAgentSchema = z.strictObject({
@@ -17,21 +18,13 @@ export const builtinAgentSchema = z.strictObject({
     ),
   instructions: z.string().min(1).optional().describe('Put behind the system prompt.'),
   max_turns: z.int().positive().optional().describe('Answers of the model, at most. Default 50.'),
-  env: z
-    .record(z.string().min(1), z.string())
-    .default({})
-    .describe(`Environment of its commands. $\{NAME} in a value is replaced by the variable of the caller.`),
-  inherit_env: z
-    .array(z.string().min(1))
-    .default([])
-    .describe(
-      'Variables of the caller that its commands get too, besides those by which the model is reached.',
-    ),
-  home: z
-    .enum(['isolated', 'host'])
-    .default('isolated')
-    .describe('isolated: an empty HOME per trial. host: the HOME of the caller.'),
-  models: z.array(z.string().min(1)).default([]).describe('Models this agent may be run with. Empty: any.'),
+  ...placeKeys,
+  env: placeKeys.env.describe(
+    `Environment of its commands. $\{NAME} in a value is replaced by the variable of the caller.`,
+  ),
+  inherit_env: placeKeys.inherit_env.describe(
+    'Variables of the caller that its commands get too, besides those by which the model is reached.',
+  ),
   ...modelKeys,
 })
 

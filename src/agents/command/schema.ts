@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { modelKeys } from '../model-keys.ts'
+import { placeKeys } from '../place-keys.ts'
 
 const words = z.tuple([z.string().min(1)], z.string())
 
@@ -28,21 +29,7 @@ export const commandAgentSchema = z
       .describe(
         'Gives the program a terminal of 24 rows and 80 columns; its stderr then arrives with its stdout.',
       ),
-    env: z
-      .record(z.string().min(1), z.string())
-      .default({})
-      .describe(`Environment of the program. $\{NAME} in a value is replaced by the variable of the caller.`),
-    inherit_env: z
-      .array(z.string().min(1))
-      .default([])
-      .describe('Variables of the caller that the program gets too, such as an API key.'),
-    home: z
-      .enum(['isolated', 'host'])
-      .default('isolated')
-      .describe(
-        'isolated: an empty HOME per trial. host: the HOME of the caller, with all settings and logins in it.',
-      ),
-    models: z.array(z.string().min(1)).default([]).describe('Models this agent may be run with. Empty: any.'),
+    ...placeKeys,
     ...modelKeys,
     version_command: words
       .optional()

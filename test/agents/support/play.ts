@@ -18,6 +18,7 @@ import { createScriptResponder } from '../../../src/models/boundary/script/respo
 import { boundaryScriptSchema } from '../../../src/models/boundary/script/schema.ts'
 import { createBudget } from '../../../src/models/budget.ts'
 import type { PriceTable } from '../../../src/models/pricing.ts'
+import { isAlive } from '../../support/is-alive.ts'
 
 export interface PlayOptions {
   readonly prompt?: string
@@ -152,14 +153,4 @@ function keepsItsPromises(events: readonly Untimed<AgentEvent>[], outcome: Agent
     ending: outcome.ending,
     exit_code: outcome.exitCode,
   })
-}
-
-/** A zombie that nobody collects is not alive. */
-export function isAlive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
-  } catch {
-    return false
-  }
 }
