@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 /** Rooms without processes and disks: their tests can share a thread, which saves starting one for each file. */
 const pure = ['core', 'analysis', 'judge', 'models'].map((room) => `src/${room}/**/*.test.ts`)
 
+/** Tests beside their source that start many processes or work a disk hard: `npm run check` leaves them out. */
+const slow = 'src/**/*.slow.test.ts'
+
 /** Real agents: `npm run test:agents` installs them and gives them a network of their own. */
 const agents = {
   globalSetup: ['test/agents/name-server.ts'],
@@ -21,10 +24,11 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/*.test.ts'],
-          exclude: pure,
+          exclude: [...pure, slow],
           testTimeout: 20_000,
         },
       },
+      { test: { name: 'slow', include: [slow], testTimeout: 20_000 } },
       { test: { name: 'agents', include: ['test/agents/*.test.ts'], ...agents } },
       { test: { name: 'agents-long', include: ['test/agents/long/*.test.ts'], ...agents } },
       {

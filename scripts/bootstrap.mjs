@@ -14,7 +14,7 @@ const steps = {
     ['biome', 'check', '.'],
     ['knip'],
     ['node', 'scripts/generate.ts', '--check'],
-    ['vitest', 'run', '--project', 'pure', '--project', 'unit', '--project', 'e2e'],
+    ['vitest', 'run', ...['pure', 'unit', 'slow', 'e2e'].flatMap((name) => ['--project', name])],
     ['node', 'scripts/test-agents.ts', 'main'],
   ],
   agents: [['node', 'scripts/test-agents.ts']],
@@ -31,8 +31,10 @@ if (!installed()) {
   console.log('Installing dependencies (npm install) …')
   run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
 }
-for (const [index, [command, ...args]] of wanted.entries()) {
-  run(command, index === wanted.length - 1 ? [...args, ...extra] : args)
+for (const [command, ...args] of wanted) {
+  // Whoever names tests wants these and not the agents'.
+  if (name === 'test' && extra.length > 0 && args.includes('scripts/test-agents.ts')) continue
+  run(command, command === 'vitest' || name !== 'test' ? [...args, ...extra] : args)
 }
 
 /** npm leaves a copy of the lockfile it installed: when it lacks a package of ours at our version, an install is due. */

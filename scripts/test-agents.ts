@@ -13,6 +13,7 @@ const missing = installAgents(onlyMain ? ['main'] : ['main', 'long'])
 for (const problem of missing) console.error(`Not installed, ${problem}`)
 if (missing.length > 0 && process.env.CI === 'true') process.exit(3)
 
+installIp()
 const vitest = ['vitest', 'run', '--project', 'agents', ...(onlyMain ? [] : ['--project', 'agents-long'])]
 const command = [...vitest, ...args.slice(onlyMain ? 1 : 0)]
 const way = namespace()
@@ -35,6 +36,18 @@ process.exit(status ?? 3)
 /** Loopback comes up first; without our own resolv.conf a question would go to a server that cannot be reached, unseen. */
 function entering(): string {
   return 'ip link set lo up && mount --bind "$1" /etc/resolv.conf && shift && exec "$@"'
+}
+
+/** On a bare Debian machine the command that brings loopback up may be missing; root can have it. */
+function installIp(): void {
+  const isThere = spawnSync('sh', ['-c', 'command -v ip'], { stdio: 'ignore' }).status === 0
+  const hasApt = spawnSync('sh', ['-c', 'command -v apt-get'], { stdio: 'ignore' }).status === 0
+  if (isThere || !hasApt || process.getuid?.() !== 0) return
+  console.log('Installing iproute2 for a network namespace of the tests …')
+  spawnSync('sh', ['-c', 'apt-get update -qq && apt-get install -y -qq iproute2'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  })
 }
 
 function namespace(): readonly string[] | null {

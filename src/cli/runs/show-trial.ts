@@ -1,9 +1,9 @@
 import pc from 'picocolors'
 import { formatDuration } from '../../core/duration.ts'
-import type { TrialRecord } from '../../core/trial.ts'
+import type { TokenUsage, TrialRecord } from '../../core/trial.ts'
 import { namesIn } from '../../io/directory.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { formatCost, formatScore } from '../../report/quantity.ts'
+import { formatCost, formatCount, formatScore } from '../../report/quantity.ts'
 import { splitReason } from '../../report/split-reason.ts'
 import type { Store } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
@@ -52,6 +52,12 @@ function recordLines(record: TrialRecord, color: boolean): string[] {
     line('started', record.startedAt),
     line('time', formatDuration(record.durationMs)),
     line('cost', formatCost(record.costUsd)),
+    ...(record.usage ?? []).map(({ model, tokens, costUsd }) =>
+      line(
+        'used',
+        `${model}: ${formatCount(inputOf(tokens))} in, ${formatCount(tokens.output)} out, ${formatCost(costUsd)}`,
+      ),
+    ),
     ...(record.score === null ? [] : [line('score', `${formatScore(record.score)} ${record.tier ?? ''}`)]),
     ...(record.cachedFrom === null ? [] : [line('cached', `made by ${record.cachedFrom}`)]),
     ...record.gates.map(
@@ -60,4 +66,8 @@ function recordLines(record: TrialRecord, color: boolean): string[] {
     ),
     ...record.warnings.map((warning) => line('warning', warning)),
   ]
+}
+
+function inputOf({ input, cacheRead, cacheWrite }: TokenUsage): number {
+  return input + cacheRead + cacheWrite
 }

@@ -1,3 +1,5 @@
+import { ofCommits } from './normalise-commits.ts'
+
 /** A piece of text that differs from run to run or from machine to machine, and what stands for it. */
 type Phrase = readonly [pattern: RegExp, stands: string]
 
@@ -38,23 +40,9 @@ const ofEnvironment: readonly Phrase[] = [
 /** Where an agent lists the commits it found. */
 const ofHistory: Phrase = [/^[0-9a-f]{7,40}(?= \S)/gm, '{commit}']
 
-/**
- * Elsewhere a line may begin with a number or a word, so a hash has letters and digits in it. One in thirty of the usual
- * seven characters has digits only, which no recording should fail of.
- */
-const commit = '(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,12}|[0-9]{7})'
-
-const ofCommits: readonly Phrase[] = [
-  [new RegExp(`^${commit}(?= \\S)`, 'gm'), '{commit}'],
-  [/^((?:commit|Merge:|HEAD is now at) ?)[0-9a-f]{7,40}\b/gm, '$1{commit}'],
-  [new RegExp(`^(\\[[^\\]\\n]+ )${commit}(?=\\])`, 'gm'), '$1{commit}'],
-]
-
 /** In what a tool printed: numbers that no instruction depends on. */
 const ofOutputs: readonly Phrase[] = [
   ...ofCommits,
-  // `git rev-parse`, short and long.
-  [/^(?:[0-9a-f]{40}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7})$/gm, '{commit}'],
   [/^(Chunk ID: )[0-9a-f]+$/gm, '$1{name}'],
   // Codex gives its subagents names by lot.
   [/("agent_id":"[^"]*","nickname":")[^"]+/g, '$1{name}'],
@@ -65,13 +53,20 @@ const ofOutputs: readonly Phrase[] = [
     /(?<![\w.-])\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|milliseconds?|mins?|minutes?)\b(?!-)/g,
     '{duration}',
   ],
+  [/(?<=\bat )0x[0-9a-f]{6,16}\b/g, '{address}'],
+  // Jobs of a shell.
+  [/^(\[\d+\][+-]? +)\d+\b/gm, '$1{pid}'],
+  [/\b(Device: \S+\s+Inode: )\d+/g, '$1{machine}'],
   // `uname -a`: the name of the machine, and its kernel.
   [/^(Linux|Darwin) \S+ \d+\.\d+\S* .*$/gm, '$1 {machine}'],
   // The listing of a directory: owner, links and the size of directories are the machine's.
+  [/^ *\d+ +(?:\d+ +)?(?=[-dlbcps][-rwxsStT]{9})/gm, ''],
   [/^total \d+(?=\n[-dlbcps][-rwxsStT]{9})/gm, 'total {size}'],
   [/^(d[-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +\d+ /gm, '$1 {owner} '],
   [/^([-lbcps][-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +(\d+) /gm, '$1 {owner} $2 '],
   [/\btmp\.[A-Za-z0-9]{6,12}\b/g, 'tmp.{name}'],
+  [/(\{tmp\}\/tmp)[a-z0-9_]{8}\b/g, '$1{name}'],
+  [/\{time\}T\d\d_\d\d_\d\d_\d+Z/g, '{time}'],
   [/(\{tmp\}\/[\w.-]*?[-_.])(?=[A-Za-z]*[A-Z0-9])[A-Za-z0-9]{6}\b/g, '$1{name}'],
 ]
 

@@ -194,6 +194,33 @@ describe('two requests that differ in nothing but what is volatile are equal', (
     expect(outputOf(here, one)).toEqual(outputOf(here, other))
   })
 
+  test.each([
+    'Saved working directory and index state WIP on main: f20a75a Second',
+    'Dropped refs/stash@{0} (f19ce2d270774f2f59b7125c6087e33775e1f65a)',
+    '* main f20a75a Second',
+    '| * 5fd8f9a side',
+    'Deleted branch side (was 5fd8f9a).',
+    '^4a52e54 (S 1) a',
+    '/srv/two/work  f20a75a [main]',
+    'parent 4a52e54251c72e0bb0f4d35b80dac596fd141b0c',
+    'f20a75af2d95e276307deb56fcf86d09273bc7b3 refs/heads/main',
+    '64ac20e0b4e06c3a1dcb6b200764edb7f7312126\trefs/heads/main',
+    'f20a75af2d95e276307deb56fcf86d09273bc7b3 First commit',
+    'Previous HEAD position was 4a52e54 First',
+    '   f20a75a..64ac20e  main -> main',
+    'Updating f20a75a..64ac20e',
+    '<object object at 0xffffade406d0>',
+    '[1]+ 28475 Running                 sleep 0.01 &',
+    'Device: 254,0 Inode: 16581057    Links: 1',
+    '16581057 -rw-r--r-- 1 root root    6 x',
+  ])('what never comes twice in %s', (line) => {
+    const other = line.replaceAll(/(?<![a-z])[0-9a-f]{7,40}\b|0xffffade406d0|\b28475\b/g, (found) =>
+      /^\d+$/.test(found) ? '1987654' : found.replaceAll(/[0-9]/g, (digit) => String(9 - Number(digit))),
+    )
+    expect(other).not.toBe(line)
+    expect(outputOf(here, other)).toEqual(outputOf(here, line))
+  })
+
   test('keys in another order', () => {
     expect(JSON.stringify(world(here)({ b: 1, a: { d: 2, c: 3 } }))).toBe(
       JSON.stringify(world(here)({ a: { c: 3, d: 2 }, b: 1 })),
@@ -209,10 +236,19 @@ describe('what is really different stays different', () => {
     ['a directory beside the workspace', '/tmp/run/a.b/ws-2', '/tmp/run/a.b/ws-3'],
     ['a word that looks like an id', 'rename call_something', 'rename call_otherthing'],
     ['the platform in a task', 'Platform: linux', 'Platform: windows'],
-    ['a checksum with the name of its file', `${'1'.repeat(40)}  a.txt`, `${'2'.repeat(40)}  a.txt`],
     ['a model with a date in its name', 'use gpt-4o-2024-08-06', 'use gpt-4o-2024-05-13'],
   ])('%s', (_, one, other) => {
     expect(textOf(here, one)).not.toEqual(textOf(here, other))
+  })
+
+  test.each([
+    ['a checksum of a file', `${'1a'.repeat(20)}  a.txt`, `${'2b'.repeat(20)}  a.txt`],
+    ['the hash of a content', 'index f20a75a..64ac20e 100644', 'index f20a75a..64ac20f 100644'],
+    ['a blob', `100644 blob ${'1a'.repeat(20)}\ta.txt`, `100644 blob ${'2b'.repeat(20)}\ta.txt`],
+    ['a size', '  size 1234567 bytes', '  size 7654321 bytes'],
+    ['the size of a file', '-rw-r--r-- 1 root root 14 x', '-rw-r--r-- 1 root root 15 x'],
+  ])('%s in what a tool printed', (_, one, other) => {
+    expect(outputOf(here, one)).not.toEqual(outputOf(here, other))
   })
 
   test('the answer to another call', () => {
