@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { AgentEvent } from '../../core/event.ts'
 import { cacheDirectory } from '../../io/cache-directory.ts'
 import { isRoot } from '../../io/is-root.ts'
 import type { AgentOutcome, AgentRequest } from '../contract.ts'
@@ -31,17 +32,38 @@ export async function runCli<Config extends CliConfig>(
     return notStarted(name, request, 'a command line cannot hold a NUL character, and its settings have one.')
   const problem = request.signal.aborted ? null : writeLaunchFiles(launch.files ?? [], request.workspace)
   if (problem !== null) return notStarted(name, request, problem)
-  return playProcess(
+  let saidAnything = false
+  const emit: AgentRequest['emit'] = (event) => {
+    saidAnything ||= !meaningless.has(event.event)
+    request.emit(event)
+  }
+  const outcome = await playProcess(
     {
       name,
       argv: [program, ...args],
       env: { ...withoutCredentials(definition, request), ...launch.env },
       stdin: launch.stdin,
-      createReader: (onProgress) => createLineReader(definition.createParser(), request.emit, onProgress),
+      createReader: (onProgress) => createLineReader(definition.createParser(), emit, onProgress),
       warnings: launch.warnings ?? [],
     },
     request,
   )
+  return saidAnything ? outcome : withoutWords(definition, outcome)
+}
+
+/** What also a program that is no agent makes us see. */
+const meaningless: ReadonlySet<AgentEvent['event']> = new Set(['raw', 'output'])
+
+/** It ended by itself and nothing of what it printed was the agent's: whatever ran, it was not the agent at work. */
+function withoutWords<Config extends CliConfig>(
+  { driver }: CliAgent<Config>,
+  outcome: AgentOutcome,
+): AgentOutcome {
+  const endedAlone = outcome.ending === 'exited' || outcome.ending === 'crashed'
+  if (!endedAlone || outcome.failure !== null || outcome.invalid !== undefined) return outcome
+  const how = outcome.ending === 'crashed' ? 'it crashed' : `exit code ${outcome.exitCode}`
+  const message = `the program printed nothing that ${driver} prints (${how})`
+  return { ...outcome, failure: { reason: 'malformed', message } }
 }
 
 /** An agent whose model is behind the boundary must have no other way to it, whatever the caller's variables say. */

@@ -55,7 +55,7 @@ function recordLines(record: TrialRecord, color: boolean): string[] {
     ...(record.usage ?? []).map(({ model, tokens, costUsd }) =>
       line(
         'used',
-        `${model}: ${formatCount(inputOf(tokens))} in, ${formatCount(tokens.output)} out, ${formatCost(costUsd)}`,
+        `${model}: ${formatCount(inputOf(tokens))} in, ${formatCount(tokens.output)} out, worth ${formatCost(costUsd)}`,
       ),
     ),
     ...(record.score === null ? [] : [line('score', `${formatScore(record.score)} ${record.tier ?? ''}`)]),

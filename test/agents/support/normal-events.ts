@@ -13,10 +13,11 @@ interface Numbering {
 const differences: readonly Difference[] = [
   ['the clock of the log', /"ts":[\d.]+/g, '"ts":0'],
   ['how long something took', /"duration_secs":[\d.e-]+/g, '"duration_secs":0'],
-  ['how long something took, as agents write it', /(duration_?ms(?:\\*")?: ?)\d+/gi, '$10'],
+  ['how long something took, as agents write it', /(?<=duration_?ms(?:\\*")?: ?)\d+/gi, '0'],
   ['the id of a process', /"pid":\d+/g, '"pid":0'],
   ['a moment in a line of the agent', /20\d\d-\d\d-\d\dT[\d:.]+Z/g, '{time}'],
   ['a moment in a line of the agent, in milliseconds', /(?<=_time\\":)\d{13}/g, '{time}'],
+  ['the line Copilot printed before, perhaps a passing one', /(?<=\\"parentId\\":\\")[0-9a-f-]+/g, ''],
   [
     'ids of sessions, messages and subagents',
     /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,

@@ -146,6 +146,61 @@ describe('what was recorded is replayed', () => {
     expect(fileOf('0001.json')).toContain('"file_path": "{workspace}/a.txt"')
   })
 
+  test('with the names that the agent has made up this time', async () => {
+    const agents = ['a31976debbae39d18', 'a1236dba20ace5587']
+    const uuids = ['019a7f00-5f5d-4c3a-9d3e-0a1b2c3d4e5f', '11111111-5f5d-4c3a-9d3e-0a1b2c3d4e5f']
+    const processes = [51_234, 7_788]
+    const said = (run: number) =>
+      `agentId: ${agents[run]}, thread ${uuids[run]}. Process running with session ID ${processes[run]}`
+    const body = (run: number) => ({
+      model: 'm',
+      stream: true,
+      input: [
+        { type: 'function_call', call_id: 'call_1', name: 'run', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'call_1', output: said(run) },
+      ],
+      tools: [{ type: 'function', name: 'wait' }],
+    })
+    const input = (run: number) => ({ to: [agents[run], uuids[run]], session_id: processes[run], n: 3 })
+    const recording = open({
+      mode: 'record',
+      upstream: speaker({
+        stop: 'tools',
+        blocks: [{ kind: 'tool_call', id: 'call_2', name: 'wait', input: input(0) }],
+      }),
+    })
+    await ask(recording.responder, body(0), '/v1/responses')
+    recording.finish()
+    const { reading } = await ask(open({ places: there }).responder, body(1), '/v1/responses')
+    expect(reading.toolCalls).toMatchObject([{ name: 'wait', input: input(1) }])
+    for (const name of [agents[0], uuids[0], String(processes[0])])
+      expect(fileOf('0001.json')).not.toContain(name)
+  })
+
+  test('whichever of stdout and stderr an agent read first, and nothing else is let pass', async () => {
+    const body = (output: string) => ({
+      model: 'm',
+      messages: [
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: output },
+      ],
+      tools: [{ type: 'function', function: { name: 'run' } }],
+    })
+    const path = '/v1/chat/completions'
+    const end = '<shellId: 1 completed with exit code 0>'
+    const recording = open({ mode: 'record', upstream: speaker(text('one'), text('two')) })
+    await ask(recording.responder, body(`out\nerr\n${end}`), path)
+    await ask(recording.responder, body('plain\nlines'), path)
+    recording.finish()
+    const { responder } = open({})
+    expect((await ask(responder, body(`err\nout\n${end}`), path)).reading.text).toBe('one')
+    for (const other of [`err\nout\nmore\n${end}`, `err\nouts\n${end}`, 'lines\nplain'])
+      expect(await responder.answer(incoming(body(other), path))).toMatchObject({ kind: 'mismatch' })
+  })
+
   test.each(['/v1/chat/completions', '/v1/responses', '/v1beta/models/m:streamGenerateContent?alt=sse'])(
     'in the format of %s',
     async (path) => {

@@ -6,6 +6,8 @@ const mixed = '(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,12}'
  */
 const short = `(?:${mixed}|[0-9]{7})`
 const long = '[0-9a-f]{40}'
+/** Alone on its line. A file of seven digits of bytes that has grown is then not told by this line alone. */
+const seven = '(?:(?=[a-f]*[0-9])[0-9a-f]{7})'
 
 /**
  * Hashes of commits as git prints them: they hold the time. Those of contents (`index`, `blob`, checksums) stay, because the
@@ -15,7 +17,7 @@ export const ofCommits: readonly (readonly [pattern: RegExp, stands: string])[] 
   // log --oneline, reflog, blame; not sha1sum, which has two spaces or a star.
   [new RegExp(`^\\^?(?:${short}|${long})(?= [^ *])`, 'gm'), '{commit}'],
   // rev-parse
-  [new RegExp(`^(?:${long}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7})$`, 'gm'), '{commit}'],
+  [new RegExp(`^(?:${long}|${seven})$`, 'gm'), '{commit}'],
   // log --graph
   [new RegExp(`^([*|\\\\/ ]*\\* +)${short}(?= \\S)`, 'gm'), '$1{commit}'],
   // branch -v

@@ -42,8 +42,12 @@ const ofHistory: Phrase = [/^[0-9a-f]{7,40}(?= \S)/gm, '{commit}']
 
 /** In what a tool printed: numbers that no instruction depends on. */
 const ofOutputs: readonly Phrase[] = [
+  // Inodes, which may look like hashes.
+  [/^ *\d+ +(?:\d+ +)?(?=[-dlbcps][-rwxsStT]{9})/gm, ''],
   ...ofCommits,
   [/^(Chunk ID: )[0-9a-f]+$/gm, '$1{name}'],
+  // Copilot numbers the shells of parallel calls as they happen to start.
+  [/(<shellId: )\d+(?= completed )/g, '$1{name}'],
   // Codex gives its subagents names by lot.
   [/("agent_id":"[^"]*","nickname":")[^"]+/g, '$1{name}'],
   // It counts the characters of paths too.
@@ -60,7 +64,6 @@ const ofOutputs: readonly Phrase[] = [
   // `uname -a`: the name of the machine, and its kernel.
   [/^(Linux|Darwin) \S+ \d+\.\d+\S* .*$/gm, '$1 {machine}'],
   // The listing of a directory: owner, links and the size of directories are the machine's.
-  [/^ *\d+ +(?:\d+ +)?(?=[-dlbcps][-rwxsStT]{9})/gm, ''],
   [/^total \d+(?=\n[-dlbcps][-rwxsStT]{9})/gm, 'total {size}'],
   [/^(d[-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +\d+ /gm, '$1 {owner} '],
   [/^([-lbcps][-rwxsStT]{9}[.+@]?) +\d+ +\S+ +\S+ +(\d+) /gm, '$1 {owner} $2 '],

@@ -1,6 +1,7 @@
 import { sha256 } from '../../../io/sha256.ts'
 import type { Api, CallKind } from '../contract.ts'
 import { canonical } from './canonical.ts'
+import { withoutLineOrder } from './line-order.ts'
 import type { NormalRequest } from './normalise.ts'
 import type { StoredResponse } from './stored-response.ts'
 
@@ -22,7 +23,8 @@ export interface Tape {
   add(exchange: TapeExchange, options?: { readonly used: boolean }): void
   /**
    * The next exchange that asked the same and was not given out yet. A retry may ask once more than was recorded, so the
-   * last one is given again. null when none asked this.
+   * last one is given again. Where none asked exactly this, the order of lines is left out that two pipes left to chance.
+   * null when none asked this either.
    */
   take(api: Api, request: NormalRequest): TapeExchange | null
   isUsed(exchange: TapeExchange): boolean
@@ -43,13 +45,37 @@ export function createTape(): Tape {
       if (options.used) used.add(exchange)
     },
     take: (api, request) => {
-      const same = byQuestion.get(question(api, request)) ?? []
+      const same = byQuestion.get(question(api, request)) ?? inAnotherOrder(exchanges, api, request)
       const next = same.find((exchange) => !used.has(exchange)) ?? same.at(-1) ?? null
       if (next !== null) used.add(next)
       return next
     },
     isUsed: (exchange) => used.has(exchange),
   }
+}
+
+function inAnotherOrder(
+  exchanges: readonly TapeExchange[],
+  api: Api,
+  request: NormalRequest,
+): readonly TapeExchange[] {
+  const asked = looseQuestion(api, request)
+  if (asked === null) return []
+  return exchanges.filter(
+    (exchange) => exchange.api === api && looseQuestion(api, exchange.request) === asked,
+  )
+}
+
+const looseQuestions = new WeakMap<NormalRequest, string | null>()
+
+/** null where there are no lines whose order is left to chance. */
+function looseQuestion(api: Api, request: NormalRequest): string | null {
+  const known = looseQuestions.get(request)
+  if (known !== undefined) return known
+  const body = withoutLineOrder(request.body)
+  const loose = body === null ? null : question(api, { ...request, body })
+  looseQuestions.set(request, loose)
+  return loose
 }
 
 function question(api: Api, { method, path, body }: NormalRequest): string {
