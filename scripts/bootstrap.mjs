@@ -14,6 +14,7 @@ const steps = {
     ['biome', 'check', '.'],
     ['knip'],
     ['node', 'scripts/generate.ts', '--check'],
+    ['node', 'scripts/fetch-agents.ts'],
     ['vitest', 'run', ...['pure', 'unit', 'slow', 'e2e'].flatMap((name) => ['--project', name])],
     ['node', 'scripts/test-agents.ts', 'main'],
   ],

@@ -4,8 +4,15 @@ import { basename, dirname, join } from 'node:path'
 import { agentDirectory, findAgent } from './agent-cache.ts'
 import { type PinnedAgent, pinnedAgents } from './pinned-agents.ts'
 
+/** Installs what is missing and says aloud what could not be had; with CI=true that is the end. */
+export function requireAgents(suites: readonly PinnedAgent['suite'][]): void {
+  const missing = installAgents(suites)
+  for (const problem of missing) console.error(`Not installed, ${problem}`)
+  if (missing.length > 0 && process.env.CI === 'true') process.exit(3)
+}
+
 /** Installs what is missing. Returns what could not be had, with npm's own words. */
-export function installAgents(suites: readonly PinnedAgent['suite'][]): string[] {
+function installAgents(suites: readonly PinnedAgent['suite'][]): string[] {
   return pinnedAgents
     .filter(({ id, suite }) => suites.includes(suite) && findAgent(id) === null)
     .flatMap((agent) => {

@@ -4,14 +4,12 @@
 // a name server of our own that answers nothing and remembers every question.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { installAgents } from './install-agents.ts'
+import { requireAgents } from './install-agents.ts'
 
 const root = join(import.meta.dirname, '..')
 const args = process.argv.slice(2)
 const onlyMain = args[0] === 'main'
-const missing = installAgents(onlyMain ? ['main'] : ['main', 'long'])
-for (const problem of missing) console.error(`Not installed, ${problem}`)
-if (missing.length > 0 && process.env.CI === 'true') process.exit(3)
+requireAgents(onlyMain ? ['main'] : ['main', 'long'])
 
 installIp()
 const vitest = ['vitest', 'run', '--project', 'agents', ...(onlyMain ? [] : ['--project', 'agents-long'])]
