@@ -25,6 +25,7 @@ import { modelScriptSchema } from '../../src/models/scripted/schema.ts'
 import { defaultModels } from '../../src/models/select-model.ts'
 import { reporterNames } from '../../src/report/index.ts'
 import { scenarioSchema } from '../../src/scenario/schema.ts'
+import { needs } from '../support/needs.ts'
 import {
   allDocuments,
   anchorsOf,
@@ -297,23 +298,20 @@ test('the example real-agent needs nothing but Gantry, and its replay needs not 
   expect(replayed.trials).toMatchObject([{ agent: 'builtin', verdict: 'pass', costUsd: 0 }])
 })
 
-test.each([
+for (const { agent, id } of [
   { agent: 'claude', id: 'claude-code' },
   { agent: 'codex', id: 'codex' },
-])(
-  'the example real-agent tells a repair by $id from a claim, where it is installed',
-  async ({ agent, id }) => {
-    const installed = findAgent(id)?.program ?? null
-    if (installed === null)
-      return console.warn(`skipped: ${id} is not installed; npm run test:agents does it`)
+]) {
+  const program = findAgent(id)?.program ?? null
+  needs(id, program !== null)(`the example real-agent tells a repair by ${id} from a claim`, async () => {
     using project = makeProject()
-    const PATH = [dirname(installed), process.env.PATH].join(delimiter)
+    const PATH = [dirname(program ?? id), process.env.PATH].join(delimiter)
     const agents = agent === 'claude' ? 'claude,liar' : agent
     const { trials } = await gantryTest(project, ['--agent', agents], { cwd: realAgent, env: { PATH } })
     for (const trial of trials)
       expect(trial, trial.reason).toMatchObject({ verdict: trial.agent === 'liar' ? 'fail' : 'pass' })
-  },
-)
+  })
+}
 
 test('the adapter passes the exit code of its agent on', async () => {
   using project = makeProject({ 'toy-agent.sh': 'echo "no \\"luck\\""; exit 7\n' })
