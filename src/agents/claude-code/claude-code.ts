@@ -18,6 +18,7 @@ export const claudeCode: CliAgent<ClaudeCodeConfig> = {
   supported: { from: '2.1.112', below: '3.0.0' },
   credentials: claudeCredentials,
   reportsCost: true,
+  losesOutput: true,
   launch,
   createParser: createStreamParser,
   isAuthenticated,

@@ -16,6 +16,8 @@ export interface CliAgent<Config extends CliConfig> {
   readonly supported: { readonly from: string; readonly below: string }
   readonly credentials: readonly string[]
   readonly reportsCost: boolean
+  /** It exits before a long output to a pipe has left it. */
+  readonly losesOutput?: true
   /** Arguments that print the version. Default `--version`. */
   readonly versionArgs?: readonly string[]
   /** Pure. What is to be started, and the files that must be there before. */

@@ -41,13 +41,19 @@ export async function runCli<Config extends CliConfig>(
       stdin: launch.stdin,
       createReader: (onProgress) => createLineReader(definition.createParser(), words.emit, onProgress),
       warnings: launch.warnings ?? [],
+      ...(definition.losesOutput === true && { throughFile: true }),
     },
     request,
   )
-  const problem = words.problem(outcome.ending)
-  return problem === null || outcome.failure !== null || outcome.invalid !== undefined
-    ? outcome
-    : { ...outcome, failure: { reason: 'malformed', message: `${definition.driver}: ${problem}` } }
+  return withProblem(outcome, words.problem(outcome.ending), definition.driver)
+}
+
+/** An agent whose answer we have did its work, though what it told afterwards, such as its cost, is lost. */
+function withProblem(outcome: AgentOutcome, problem: string | null, driver: string): AgentOutcome {
+  if (problem === null || outcome.failure !== null || outcome.invalid !== undefined) return outcome
+  if (outcome.finalText !== null)
+    return { ...outcome, warnings: [...(outcome.warnings ?? []), `${driver}: ${problem}`] }
+  return { ...outcome, failure: { reason: 'malformed', message: `${driver}: ${problem}` } }
 }
 
 /** An agent whose model is behind the boundary must have no other way to it, whatever the caller's variables say. */

@@ -24,6 +24,7 @@ export const opencode: CliAgent<OpencodeAgentConfig> = {
   supported: { from: '1.18.18', below: '2.0.0' },
   credentials: keys,
   reportsCost: true,
+  losesOutput: true,
   launch: launchOpencode,
   createParser: createStreamParser,
   // A login of the caller's own is in a file: without a key in the environment nothing can be said.

@@ -4,6 +4,7 @@ import type { AgentOutcome, AgentRequest } from '../contract.ts'
 import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
 import type { PassedLimit } from '../stream.ts'
 import { notStarted } from './not-started.ts'
+import { outputFile } from './output-file.ts'
 import type { OutputReader } from './output-reader.ts'
 
 export interface ProcessPlay {
@@ -19,6 +20,11 @@ export interface ProcessPlay {
   readonly warnings?: readonly string[]
   /** Somebody stands between us and the program who passes on its death by a signal as an exit code. */
   readonly inTerminal?: boolean
+  /**
+   * Its output goes through a file. For programs that exit before what they wrote to a pipe has left them: what is written
+   * to a file is there at once.
+   */
+  readonly throughFile?: boolean
   /** Said behind the reason for which it could not be started. */
   readonly startHint?: string
 }
@@ -34,8 +40,13 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
     passed ??= request.signal.aborted ? null : passedLimit(request, reader.turns(), reader.usage())
     if (passed !== null) stop.abort()
   })
+  const hear = (chunk: Uint8Array): void => {
+    request.transcript(chunk)
+    reader.stdout(chunk)
+  }
+  const file = play.throughFile === true ? outputFile(play.argv, request.env.TMPDIR, hear, stop) : null
   const result = await exec({
-    argv: play.argv,
+    argv: file?.argv ?? play.argv,
     cwd: request.workspace,
     env: play.env,
     timeoutMs: request.timeoutMs,
@@ -43,16 +54,14 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
     signal: AbortSignal.any([request.signal, stop.signal]),
     // The reader has seen every byte; nothing is looked up in the capture.
     maxOutputBytes: 4_096,
-    onStdout: (chunk) => {
-      request.transcript(chunk)
-      reader.stdout(chunk)
-    },
+    onStdout: hear,
     onStderr: (chunk) => {
       request.transcript(chunk)
       reader.stderr(chunk)
     },
     ...(play.stdin === undefined ? {} : { stdin: play.stdin }),
   })
+  file?.finish()
   const { finalText, failure, costUsd, tokens, invalid, ...end } = reader.end()
   if (result.ending === 'not_started') {
     const problem = `${result.error ?? `cannot start ${play.argv[0]}`}.`
