@@ -40,7 +40,10 @@ export async function runAgent(
   const last: Untimed[] = []
   const ran = await run(session, (event) =>
     event.event === 'complete' ? last.push(event) : recorder.emit(event),
-  )
+  ).catch(async (error: unknown) => {
+    await session.finish({ keep: false })
+    throw error
+  })
   const failureOf = () => ran.failure ?? (isStopped(ran) ? null : calls.failure())
   const keep = failureOf() === null && (ran.ending === 'exited' || ran.ending === 'over_turns')
   const report = await session.finish({ keep })

@@ -45,7 +45,7 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
     reader.stdout(chunk)
   }
   const file = play.throughFile === true ? outputFile(play.argv, request.env.TMPDIR, hear, stop) : null
-  const result = await exec({
+  const running = exec({
     argv: file?.argv ?? play.argv,
     cwd: request.workspace,
     env: play.env,
@@ -61,7 +61,8 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
     },
     ...(play.stdin === undefined ? {} : { stdin: play.stdin }),
   })
-  file?.finish()
+  // Also when it threw: a file that is still followed would keep the whole process alive.
+  const result = await running.finally(() => file?.finish())
   const { finalText, failure, costUsd, tokens, invalid, ...end } = reader.end()
   if (result.ending === 'not_started') {
     const problem = `${result.error ?? `cannot start ${play.argv[0]}`}.`
