@@ -1,0 +1,41 @@
+import type { GuardedAgent } from '../core/hook-event.ts'
+
+/** How one agent's configuration is told to call a hook. Pure: text in, text out; the guard reads and writes the files. */
+export interface HookInstaller {
+  readonly agent: GuardedAgent
+  readonly scopes: readonly HookScope[]
+  /** The files that steer the agent's hooks, whoever wrote them: all of them are guarded. The first is ours to write. */
+  files(scope: HookScope, place: HookPlace): readonly string[]
+  /** The file with our hooks in it: foreign ones and comments kept, ours replaced by what `command` says. `text` null: no file yet. */
+  install(text: string | null, command: HookCommand): string
+  /** Without our hooks; null when nothing else is left and the file was ours alone. */
+  uninstall(text: string): string | null
+  /** Throws GantryError INVALID_FILE for a file that does not parse. */
+  inspect(text: string | null, command: HookCommand): HookPresence
+  /** What a person has to do besides, such as trusting the hook in the agent's own dialog. */
+  readonly afterwards: readonly string[]
+}
+
+export type HookScope = 'project' | 'user' | 'plugin'
+
+export interface HookPlace {
+  readonly root: string
+  readonly home: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The program by its absolute path, so that no PATH of the agent decides what is run. */
+export interface HookCommand {
+  readonly program: string
+  readonly args: readonly string[]
+  /** Version of the agent, when known: newer fields are written only for a version that has them. */
+  readonly agentVersion: string | null
+}
+
+export type HookPresence =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'installed' }
+  /** There, but another program, other events or other arguments than now. */
+  | { readonly kind: 'outdated'; readonly differences: readonly string[] }
+  /** There, but the agent will not run it: `disableAllHooks` and the like. */
+  | { readonly kind: 'disabled'; readonly why: string }

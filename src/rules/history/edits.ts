@@ -1,0 +1,6 @@
+import type { EditHistory, Fold } from '../contract.ts'
+
+export const editFold: Fold<EditHistory> = {
+  initial: { counts: {}, contents: {}, byAgent: {} },
+  apply: (state) => state,
+}

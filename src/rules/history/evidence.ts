@@ -1,0 +1,6 @@
+import type { EvidenceHistory, Fold } from '../contract.ts'
+
+export const evidenceFold: Fold<EvidenceHistory> = {
+  initial: { byCommand: {}, rejected: {}, tests: null, testsGreen: false },
+  apply: (state) => state,
+}
