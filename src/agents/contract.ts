@@ -119,14 +119,24 @@ export interface FailureReport {
  * No driver knows the rules, no rule knows a driver.
  */
 export interface AgentHooks {
-  beforeTool?(call: { readonly tool: string; readonly input: unknown }): Promise<ToolDecision>
-  afterTool?(result: {
-    readonly tool: string
-    readonly input: unknown
-    readonly output: string
-    readonly exitCode?: number
-  }): Promise<void>
-  beforeStop?(): Promise<StopDecision>
+  /** Before the first prompt. Facts for the model; the scripted agent, which has none, does not ask. */
+  begin?(): Promise<HookContext>
+  beforeTool?(call: HookedCall): Promise<ToolDecision>
+  /** What it returns is shown to the model with the output. */
+  afterTool?(
+    result: HookedCall & { readonly output: string; readonly exitCode?: number; readonly isError?: boolean },
+  ): Promise<HookContext>
+  beforeStop?(lastMessage?: string): Promise<StopDecision>
+}
+
+/** Facts for the model, or nothing to say. */
+export type HookContext = string | null | undefined
+
+export interface HookedCall {
+  /** The same before and after; absent where the agent gives calls no id. */
+  readonly id?: string
+  readonly tool: string
+  readonly input: unknown
 }
 
 export type ToolDecision = { readonly kind: 'allow' } | { readonly kind: 'deny'; readonly reason: string }

@@ -47,5 +47,5 @@ async function probe({ config, openModel }: BuiltinAgent, { env }: ProbeContext)
 
 function fingerprint({ model, instructions, max_turns, env }: BuiltinAgentConfig): string {
   const tools = createTools({ workspace: '/', env: {} }).map(({ name, description }) => [name, description])
-  return sha256(JSON.stringify([version, model, max_turns, env, systemPrompt('', instructions), tools]))
+  return sha256(JSON.stringify([version, model, max_turns, env, systemPrompt('', [instructions]), tools]))
 }

@@ -150,13 +150,25 @@ test('a tool that a hook denies is not used, and the model hears why; the others
   expect(only(events, 'tool_result')[0]).toMatchObject({ output: 'no touching', is_error: true })
   expect(reported).toEqual([
     {
+      id: expect.any(String),
       tool: 'run',
       input: expect.objectContaining({ command: 'exit 2' }),
       output: '[exit code 2]',
       exitCode: 2,
+      isError: true,
     },
   ])
   expect(outcome.ending).toBe('exited')
+})
+
+test('what hooks have to say reaches the model: at the start in the system prompt, then with the output', async () => {
+  const rules = [
+    { when: { system: 'a map of the project' }, turns: [{ calls: [{ run: 'true' }] }] },
+    { when: { last_message: 'you are in a loop' }, turns: [{ text: 'heard both' }] },
+  ]
+  const hooks = { begin: async () => 'a map of the project', afterTool: async () => 'you are in a loop' }
+  const { outcome } = await play({ turns: [{ text: 'heard nothing' }], rules: rules.toReversed() }, { hooks })
+  expect(outcome.finalText).toBe('heard both')
 })
 
 test('a hook that fails keeps the tool from being used', async () => {

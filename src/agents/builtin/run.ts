@@ -55,7 +55,7 @@ export async function runBuiltin(
   return { ending, exitCode, finalText: record.finalText(), ...record.usage(), failure }
 }
 
-function work(
+async function work(
   model: Model,
   { instructions, max_turns }: BuiltinAgent['config'],
   request: AgentRequest,
@@ -72,16 +72,17 @@ function work(
     tools: tools.map((tool) => tool.name),
   })
   record.begin(prompt)
+  const facts = await halt.race(hooks?.begin?.())
   const limits = [request.maxTurns, max_turns].filter((limit) => limit !== undefined)
   return model.loop({
-    system: systemPrompt(workspace, instructions),
+    system: systemPrompt(workspace, [instructions, facts]),
     prompt,
     tools: tools.map((tool) => withHooks(tool, hooks, halt)),
     signal: halt.signal,
     onStep: record.step,
     ...(limits.length > 0 && { maxTurns: Math.min(...limits) }),
-    beforeStop: async () => {
-      const decision = await halt.race(hooks?.beforeStop?.())
+    beforeStop: async (text) => {
+      const decision = await halt.race(hooks?.beforeStop?.(text))
       if (decision?.kind !== 'refuse') return null
       record.refuseStop(decision.reason)
       return decision.reason

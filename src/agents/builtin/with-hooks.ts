@@ -9,15 +9,13 @@ export function withHooks(tool: Tool, hooks: AgentHooks | undefined, halt: Halt)
   return {
     ...tool,
     run: async (input, call) => {
-      const decision = await halt.race(hooks.beforeTool?.({ tool: tool.name, input }))
+      const asked = { id: call.id, tool: tool.name, input }
+      const decision = await halt.race(hooks.beforeTool?.(asked))
       if (halt.cause() !== null) return refused('[stopped]')
       if (decision?.kind === 'deny') return refused(decision.reason)
       const answer = await tool.run(input, call)
-      const { output, exitCode } = answer
-      await halt.race(
-        hooks.afterTool?.({ tool: tool.name, input, output, ...(exitCode !== undefined && { exitCode }) }),
-      )
-      return answer
+      const told = await halt.race(hooks.afterTool?.({ ...asked, ...answer }))
+      return told ? { ...answer, output: `${answer.output}\n\n${told}` } : answer
     },
   }
 }

@@ -6,7 +6,7 @@ import { sdkHooks } from './hooks.ts'
 describe('hooks in the form of the SDK', () => {
   test('only those that are given are asked for', () => {
     expect(sdkHooks({})).toEqual({})
-    expect(Object.keys(sdkHooks({ afterTool: async () => {} }))).toEqual([
+    expect(Object.keys(sdkHooks({ afterTool: async () => null }))).toEqual([
       'PostToolUse',
       'PostToolUseFailure',
     ])
@@ -42,7 +42,7 @@ describe('hooks in the form of the SDK', () => {
     [
       'PostToolUseFailure',
       { tool_name: 'Bash', error: 'Exit code 3\nbroken' },
-      { tool: 'Bash', output: 'Exit code 3\nbroken', exitCode: 3 },
+      { tool: 'Bash', output: 'Exit code 3\nbroken', exitCode: 3, isError: true },
     ],
     ['PostToolUse', { tool_name: 'Read', tool_response: { a: 1 } }, { tool: 'Read', output: '{"a":1}' }],
     ['PostToolUse', { tool_name: 'Read', tool_response: 'text' }, { tool: 'Read', output: 'text' }],
@@ -50,6 +50,20 @@ describe('hooks in the form of the SDK', () => {
     const seen: unknown[] = []
     await call({ afterTool: async (result) => void seen.push(result) }, event, { tool_input: 'in', ...input })
     expect(seen).toEqual([{ input: 'in', ...told }])
+  })
+
+  test('what a hook has to say reaches the model: at the first prompt only, and after a tool', async () => {
+    const hooks = sdkHooks({ begin: async () => 'the map' })
+    const [hook] = asArray(asObject(hooks.UserPromptSubmit?.[0])?.hooks)
+    if (typeof hook !== 'function') throw new Error('no hook')
+    expect(await hook({})).toEqual({
+      hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'the map' },
+    })
+    expect(await hook({})).toEqual({})
+    const after = { afterTool: async () => 'a loop' }
+    expect(await call(after, 'PostToolUseFailure', { error: 'Exit code 1' })).toEqual({
+      hookSpecificOutput: { hookEventName: 'PostToolUseFailure', additionalContext: 'a loop' },
+    })
   })
 
   test('a refused stop sends the agent back to work', async () => {

@@ -215,7 +215,12 @@ describe.concurrent('hooks', () => {
     ])
     expect(() => statSync(join(workspace, 'made.txt'))).toThrow()
     expect(after).toEqual([
-      { tool: 'Write', input: { file_path: 'b.txt', content: '' }, output: 'Wrote b.txt.' },
+      {
+        id: expect.any(String),
+        tool: 'Write',
+        input: { file_path: 'b.txt', content: '' },
+        output: 'Wrote b.txt.',
+      },
     ])
   })
 

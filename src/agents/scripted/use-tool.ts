@@ -21,7 +21,7 @@ export async function useTool(stage: Stage, { tool, command, input, perform }: T
   const { emit, hooks } = stage.request
   const id = stage.nextToolId()
   emit(defined({ event: 'tool_call' as const, id, tool, command, input }))
-  const decision = await stage.halt.race(hooks?.beforeTool?.({ tool, input }))
+  const decision = await stage.halt.race(hooks?.beforeTool?.({ id, tool, input }))
   if (stage.halt.cause() !== null) return
   if (decision?.kind === 'deny') {
     emit({ event: 'tool_result', id, output: decision.reason, is_error: true })
@@ -39,7 +39,15 @@ export async function useTool(stage: Stage, { tool, command, input, perform }: T
       duration_secs: durationMs === undefined ? undefined : durationMs / 1_000,
     }),
   )
-  await stage.halt.race(
-    hooks?.afterTool?.({ tool, input, output, ...(exitCode === undefined ? {} : { exitCode }) }),
+  const told = await stage.halt.race(
+    hooks?.afterTool?.({
+      id,
+      tool,
+      input,
+      output,
+      ...(exitCode !== undefined && { exitCode }),
+      ...(isError !== undefined && { isError }),
+    }),
   )
+  if (told) stage.print(`${told}\n`)
 }
