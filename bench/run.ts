@@ -8,6 +8,9 @@ import { claudeTrials, sdkTurns } from './claude-code.ts'
 import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
+import { hookAfterTool, hookBeforeTool, residentHook } from './guard-hook.ts'
+import { guardSessionStart } from './guard-session-start.ts'
+import { guardTrace } from './guard-trace.ts'
 import { replay } from './replay.ts'
 import { startup } from './startup.ts'
 import { hashRepository } from './tree-hash.ts'
@@ -26,6 +29,11 @@ const figures: Record<string, () => Promise<Figure>> = {
   replay,
   'claude-trials': claudeTrials,
   'sdk-turns': sdkTurns,
+  'hook-before-tool': hookBeforeTool,
+  'hook-after-tool': hookAfterTool,
+  'resident-hook': residentHook,
+  'guard-session-start': guardSessionStart,
+  'guard-trace': guardTrace,
 }
 
 const wanted = process.argv.slice(2)

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
+import { buildHook } from './build-hook.ts'
 import { licencesOf } from './licences-of.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -33,13 +34,19 @@ execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'],
   stdio: 'inherit',
 })
 chmodSync(join(dist, 'cli/bin.js'), 0o755)
-const modules = program.output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+const hook = join(dist, 'hook/hook-bin.js')
+const modules = [
+  ...program.output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : [])),
+  ...(await buildHook(hook)),
+]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules))
 // The README's links must lead somewhere in the package too.
 const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'LICENSE']
-for (const name of [...documents, 'schemas', 'docs', 'examples']) {
+for (const name of [...documents, 'schemas', 'docs', 'examples', 'plugins', '.claude-plugin']) {
   cpSync(join(root, name), join(dist, name), { recursive: true })
 }
+// A plugin is copied by the agent to a place of its own: it carries its program with it.
+cpSync(hook, join(dist, 'plugins/gantry-guard/dist/hook-bin.js'))
 const { name, version, description, license, type, engines, dependencies } = source
 const published = {
   name,

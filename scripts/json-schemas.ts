@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { scriptSchema } from '../src/agents/scripted/schema.ts'
+import { harnessSchema } from '../src/config/guard-schema.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { rubricSchema } from '../src/judge/rubric.ts'
 import { boundaryScriptSchema } from '../src/models/boundary/script/schema.ts'
@@ -9,6 +10,7 @@ import { scenarioSchema } from '../src/scenario/schema.ts'
 const schemas: Record<string, { readonly title: string; readonly schema: z.ZodType }> = {
   gantry: { title: 'gantry.yaml', schema: configSchema },
   scenario: { title: 'A Gantry scenario', schema: scenarioSchema },
+  harness: { title: 'harness.json: settings of the guard', schema: harnessSchema },
   rubric: { title: 'A rubric for the judge', schema: rubricSchema },
   'agent-script': { title: 'A script for the scripted agent', schema: scriptSchema },
   'model-script': { title: 'A script for the scripted model', schema: modelScriptSchema },

@@ -15,7 +15,7 @@ test('the committed schemas are those of the source', () => {
   }
 })
 
-const forPeople = ['gantry', 'scenario', 'rubric'].map((name) => `schemas/${name}.schema.json`)
+const forPeople = ['gantry', 'scenario', 'rubric', 'harness'].map((name) => `schemas/${name}.schema.json`)
 
 test('every key of the files people write says what it does', () => {
   const silent = Object.entries(jsonSchemas())

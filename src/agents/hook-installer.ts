@@ -12,8 +12,20 @@ export interface HookInstaller {
   uninstall(text: string): string | null
   /** Throws GantryError INVALID_FILE for a file that does not parse. */
   inspect(text: string | null, command: HookCommand): HookPresence
+  /** Absolute paths of what our hooks in this text start: a Node and a script, of whatever version. None when there is no hook of ours. */
+  programs(text: string): readonly string[]
+  /** Why the agent runs none of our hooks although one of `files` has them: given all of `files`, in any order. */
+  switchedOff?(files: readonly HookFileText[], place: HookPlace): string | null
+  /** Set where the agent runs a hook only after a person trusted it in a way no file shows: what the person has to do. */
+  readonly needsTrust?: string
   /** What a person has to do besides, such as trusting the hook in the agent's own dialog. */
   readonly afterwards: readonly string[]
+}
+
+export interface HookFileText {
+  readonly path: string
+  /** null when it is not there. */
+  readonly text: string | null
 }
 
 export type HookScope = 'project' | 'user' | 'plugin'

@@ -3,6 +3,8 @@ import { version } from '../core/version.ts'
 import { boundaryCommand } from './boundary/index.ts'
 import type { CliContext } from './context.ts'
 import { doctorCommand } from './doctor/index.ts'
+import { guardCommand } from './guard/index.ts'
+import { planCommand } from './plan/index.ts'
 import { runsCommand } from './runs/index.ts'
 import { scenarioCommand } from './scenario/index.ts'
 import { testCommand } from './test.ts'
@@ -23,6 +25,8 @@ export function createProgram(context: CliContext): Command {
     )
   program.addCommand(testCommand(context))
   program.addCommand(scenarioCommand(context))
+  program.addCommand(guardCommand(context))
+  program.addCommand(planCommand(context))
   program.addCommand(runsCommand(context))
   program.addCommand(boundaryCommand(context))
   program.addCommand(doctorCommand(context))

@@ -5,6 +5,7 @@ import { GantryError } from '../core/error.ts'
 import { expandVariables } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
 import { fileProblem, readYaml, type SourceFile } from '../io/yaml.ts'
+import { parseSource } from '../io/yaml-source.ts'
 import { type BoundaryScript, boundaryScriptSchema } from '../models/boundary/script/schema.ts'
 import type { Project } from './load.ts'
 import { modelOpener } from './model-opener.ts'
@@ -34,6 +35,8 @@ export interface AgentSurroundings {
   /** What a probe sees: PATH and the like. */
   readonly probeEnv: Readonly<Record<string, string>>
   readonly signal: AbortSignal
+  /** Where an agent lives whose description does not say it. Default: isolated. */
+  readonly homeUnlessSaid?: 'isolated' | 'host'
 }
 
 /**
@@ -42,7 +45,10 @@ export interface AgentSurroundings {
  */
 export async function resolveAgent(name: string, surroundings: AgentSurroundings): Promise<ResolvedAgent> {
   const { project, cwd, env, probeEnv, signal } = surroundings
-  const { settings, base, isDescribed } = describeAgent(name, project, cwd)
+  const { homeUnlessSaid = 'isolated' } = surroundings
+  const described = describeAgent(name, project, cwd)
+  const { base, isDescribed } = described
+  const settings = withHome(described.settings, saidHome(name, project) ?? homeUnlessSaid)
   const driver = createAgent(name, settings, { base, openModel: modelOpener(project) })
   const expanded = 'env' in settings ? expandAll(name, settings.env, surroundings) : {}
   const inheritEnv = 'inherit_env' in settings ? settings.inherit_env : []
@@ -66,7 +72,7 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
     env: expanded,
     inheritEnv,
     credentials,
-    home: 'home' in settings ? settings.home : 'isolated',
+    home: 'home' in settings ? settings.home : homeUnlessSaid,
     modelScript: script === undefined ? null : readYaml(resolve(base, script), boundaryScriptSchema),
     meter: 'meter' in settings ? settings.meter : 'never',
   }
@@ -83,6 +89,25 @@ function describeAgent(
   const bare = agentSchema.safeParse(script === undefined ? { driver: name } : { driver: 'scripted', script })
   if (!bare.success) throw unknownAgent(name, project)
   return { settings: bare.data, base: cwd, isDescribed: false }
+}
+
+/** The driver must know it too: in a home of its own it writes settings, in a person's it must not. */
+function withHome(settings: AgentConfig, home: 'isolated' | 'host'): AgentConfig {
+  return 'home' in settings ? { ...settings, home } : settings
+}
+
+/** What the file itself says, before any default; null when it says nothing. */
+function saidHome(name: string, { source, config }: Project): 'isolated' | 'host' | null {
+  const settings = config.agents[name]
+  if (source === null || settings === undefined || !('home' in settings)) return null
+  const raw = parseSource(source.text, source.path)
+  return raw.kind === 'parsed' && hasPath(raw.value, ['agents', name, 'home']) ? settings.home : null
+}
+
+function hasPath(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false
+  return hasPath(Object.entries(value).find(([name]) => name === key)?.[1], rest)
 }
 
 function pick(

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { agentSchema } from '../agents/index.ts'
 import { compilePattern } from '../core/pattern.ts'
 import { pricesSchema } from '../models/pricing.ts'
+import { guardSchema } from './guard-schema.ts'
 import { targetSchema } from './target-schema.ts'
 
 /** gantry.yaml: found upward from the working directory, every key optional, paths relative to the file. */
@@ -52,7 +53,9 @@ export const configSchema = z.strictObject({
     )
     .default([])
     .describe('Further patterns (RE2) that are redacted everywhere.'),
-  guard: z.strictObject({}).default({}).describe('Reserved for the guard.'),
+  guard: guardSchema
+    .default({})
+    .describe('Settings of the guard: the keys of harness.json, over those of that file.'),
   plugin: z.strictObject({}).default({}).describe('Reserved for the evaluation of plugins.'),
 })
 

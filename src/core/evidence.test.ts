@@ -49,6 +49,7 @@ test.each([
   [{ executed: 4, skipped: 4 }, 'hollow'],
   [{ executed: 4, skipped: 3 }, 'green'],
   [{ skipped: 4 }, 'green'],
+  [{ executed: 4, failed: 1 }, 'red'],
 ] as const)('exit code 0 with %j is %s', (counts, status) => {
   expect(evidenceStatus([record(counts)], wanted)).toBe(status)
 })

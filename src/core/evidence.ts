@@ -7,9 +7,11 @@ export interface Evidence {
   readonly treeHash: string
   readonly startedAt: string
   readonly durationMs: number
-  /** Tests the framework's own output counted; absent when it does not tell. */
+  /** Tests the framework's own output counted, the skipped ones among them; absent when it does not tell. */
   readonly executed?: number
   readonly skipped?: number
+  /** Tests the output shows as failed, whatever the exit code says. */
+  readonly failed?: number
 }
 
 /** Tests and lint are separate evidence: one never stands for the other. */
@@ -25,7 +27,7 @@ export function evidenceStatus(
   const newest = records.findLast((record) => record.kind === wanted.kind)
   if (newest === undefined) return 'missing'
   if (newest.treeHash !== wanted.treeHash) return 'stale'
-  if (newest.exitCode !== 0) return 'red'
+  if (newest.exitCode !== 0 || (newest.failed ?? 0) > 0) return 'red'
   // A run in which nothing was executed, or everything skipped, proves nothing.
   if (newest.executed !== undefined && newest.executed <= (newest.skipped ?? 0)) return 'hollow'
   return 'green'

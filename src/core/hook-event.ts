@@ -121,4 +121,6 @@ export interface ToolOutcome {
   readonly timedOut: boolean
   /** It was only started; its end is not known. */
   readonly background: boolean
+  /** Where the agent tells how long it took. */
+  readonly durationMs?: number
 }

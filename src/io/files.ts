@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
-import { randomSuffix } from './ids.ts'
+import { quickId } from './quick-random.ts'
 
 export { translateFsError } from './fs-error.ts'
 export { listFiles } from './list-files.ts'
@@ -20,7 +20,7 @@ let writes = 0
  */
 export function writeFileAtomic(path: string, content: string | Uint8Array): void {
   // One random part per process and a counter: unique, without asking for randomness on every write.
-  if (writerId === '') writerId = randomSuffix(8)
+  if (writerId === '') writerId = quickId(8)
   writes += 1
   const temporary = `${path}.${writerId}${writes}.tmp`
   try {

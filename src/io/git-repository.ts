@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { exec } from './exec.ts'
+import { findGitTop } from './find-git-top.ts'
 
 /** A repository that is only looked at: nothing in it is written, and nothing its configuration names is run. */
 export interface GitRepository {
@@ -44,7 +44,7 @@ const keptVariables = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOS
 
 /** The repository whose working tree holds `dir`; null when there is none, or no git that can read it. */
 export async function openRepository(dir: string): Promise<GitRepository | null> {
-  const root = findRoot(resolve(dir))
+  const root = findGitTop(resolve(dir))
   if (root === null) return null
   const plain = environment(root)
   const listed = await runGit(root, plain, ['config', '--list', '-z'])
@@ -61,17 +61,6 @@ export async function openRepository(dir: string): Promise<GitRepository | null>
     objectFormat: format?.[1] === 'sha256' ? 'sha256' : 'sha1',
     hasFilters: drivers.length > 0,
     run: (args, options) => runGit(root, env, args, options),
-  }
-}
-
-/** Git's own search would believe variables and `core.worktree`, which whoever works in the tree can set. */
-function findRoot(start: string): string | null {
-  for (let dir = start; ; dir = dirname(dir)) {
-    const candidate = join(dir, '.git')
-    const stats = statSync(candidate, { throwIfNoEntry: false })
-    if (stats?.isFile()) return dir
-    if (stats?.isDirectory() && statSync(join(candidate, 'HEAD'), { throwIfNoEntry: false })) return dir
-    if (dir === dirname(dir)) return null
   }
 }
 

@@ -10,8 +10,12 @@ export interface GitTree {
   readonly repositories: ReadonlyMap<string, string | null>
 }
 
-/** null when git cannot tell. */
-export async function readGitTree(repository: GitRepository, top: string): Promise<GitTree | null> {
+/** null when git cannot tell. `leaveOut` is asked about untracked files. */
+export async function readGitTree(
+  repository: GitRepository,
+  top: string,
+  leaveOut: (path: string) => boolean = () => false,
+): Promise<GitTree | null> {
   const lists = ['ls-files', '--cached', '--others', '--exclude-standard', '--stage', '-v', '-z']
   // Unlike `git status` this compares nothing with the last commit and, but for files as young as the index, no contents.
   const differences = ['diff-files', '--raw', '-z', '--no-renames', '--ignore-submodules=all', '--relative']
@@ -26,7 +30,7 @@ export async function readGitTree(repository: GitRepository, top: string): Promi
   const others = names(listed.stdout.subarray(0, indexStart)).map((line) => line.slice(2))
   // Only the directory of another repository is named without what is in it.
   const inside = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1))
-  const untracked = others.filter((path) => !path.endsWith('/'))
+  const untracked = others.filter((path) => !path.endsWith('/') && !leaveOut(path))
   const repositories = new Map<string, string | null>([...unrecorded(inside), ...listing.gitlinks])
   const doubts = new Map<string, string | null>([
     ...unrecorded([...repositories.keys(), ...untracked, ...filtered]),

@@ -7,6 +7,9 @@ export interface Host {
   readonly memoryBytes: number
 }
 
+/** `linux`, `darwin`, `win32`. */
+export const platform: string = process.platform
+
 /** The machine we run on, as far as a result may depend on it. */
 export function describeHost(): Host {
   return { os: process.platform, arch: process.arch, cpus: availableParallelism(), memoryBytes: totalmem() }

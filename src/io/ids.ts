@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto'
 import { type Clock, systemClock } from './clock.ts'
+import { quickRandom } from './quick-random.ts'
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -10,5 +10,11 @@ export function newRunId(clock: Clock = systemClock): string {
 }
 
 export function randomSuffix(length: number): string {
-  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
+  let text = ''
+  while (text.length < length)
+    for (const byte of quickRandom(length - text.length)) {
+      // The last few values would make some letters likelier than others.
+      if (byte < 252) text += alphabet[byte % alphabet.length]
+    }
+  return text
 }

@@ -16,6 +16,14 @@ export interface TreeHash {
   readonly files: number
 }
 
+export interface TreeHashOptions {
+  /**
+   * Files that do not count although nobody ignores them: asked about untracked ones, in a walk about all. Paths are relative
+   * to the directory, with slashes and one character per byte. Repositories inside are not asked about.
+   */
+  readonly leaveOut?: (path: string) => boolean
+}
+
 /**
  * A hash of what is in a working tree: it changes if and only if a file's content, its path, its executable bit or a link's
  * target changes. Times, the index and commits do not matter. Links are never followed, empty directories do not count.
@@ -25,10 +33,10 @@ export interface TreeHash {
  * the disk. A submodule, or any repository inside, counts by its commit and by its own tree. The ids of unchanged files come
  * from the index, which git trusts by size, times and inode; someone who writes a false index by hand can deceive it.
  */
-export async function treeHash(dir: string): Promise<TreeHash> {
+export async function treeHash(dir: string, options: TreeHashOptions = {}): Promise<TreeHash> {
   const top = realDirectory(dir)
   try {
-    return (await hashInRepository(top)) ?? (await hashWalk(top))
+    return (await hashInRepository(top, options)) ?? (await hashWalk(top, options))
   } catch (cause) {
     throw translateFsError(cause, `hash ${dir}`)
   }
@@ -45,15 +53,19 @@ function realDirectory(dir: string): string {
 }
 
 /** null when git does not answer for this directory: no repository, no git, or a repository that ignores it. */
-async function hashInRepository(top: string): Promise<TreeHash | null> {
+async function hashInRepository(top: string, options: TreeHashOptions): Promise<TreeHash | null> {
   const repository = await openRepository(top)
   if (repository === null) return null
   const ignored = repository.root !== top && (await isIgnored(repository, top))
-  return ignored ? null : hashRepository(repository, top)
+  return ignored ? null : hashRepository(repository, top, options)
 }
 
-async function hashRepository(repository: GitRepository, top: string): Promise<TreeHash | null> {
-  const tree = await readGitTree(repository, top)
+async function hashRepository(
+  repository: GitRepository,
+  top: string,
+  { leaveOut }: TreeHashOptions = {},
+): Promise<TreeHash | null> {
+  const tree = await readGitTree(repository, top, leaveOut)
   if (tree === null) return null
   const records = await lookAt(top, tree.doubts, { repository, nested: tree.repositories })
   return { ...hashListing(tree.listing, records), method: 'git' }
@@ -63,14 +75,14 @@ async function isIgnored(repository: GitRepository, top: string): Promise<boolea
   return (await repository.run(['check-ignore', '--quiet', '--', top])).exitCode === 0
 }
 
-async function hashWalk(top: Path): Promise<TreeHash> {
+async function hashWalk(top: Path, { leaveOut }: TreeHashOptions = {}): Promise<TreeHash> {
   const found = new Map<string, null>()
   const visit = (directory: Path, prefix: string): void => {
     for (const entry of listDirectory(directory)) {
       const name = toBytes(entry.name).toString('latin1')
       if (name === '.git') continue
       if (entry.isDirectory()) visit(joinPath(directory, entry.name), `${prefix}${name}/`)
-      else found.set(prefix + name, null)
+      else if (leaveOut?.(prefix + name) !== true) found.set(prefix + name, null)
     }
   }
   visit(top, '')

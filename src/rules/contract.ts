@@ -49,11 +49,19 @@ export interface Facts {
   /** The files this call edited, after it: absolute real path and content hash, null when the file is gone. */
   readonly edited: readonly EditedFile[]
   /** Runs the gate made itself, when `run_at_stop` is set. */
-  readonly verify: readonly Evidence[]
+  readonly verify: readonly VerificationRun[]
   /** What of the guard's own files differs from the seal; null when not asked for. */
   readonly seal: readonly SealBreak[] | null
   /** Test files and the definitions of the declared commands, as content hashes; null when not asked for. */
   readonly tests: TestInventory | null
+}
+
+/** A run of ours. */
+export interface VerificationRun extends Evidence {
+  /** Why it proves nothing; absent when it counts. */
+  readonly notCounted?: string
+  /** The machinery broke: nothing is said about the project. */
+  readonly infra?: true
 }
 
 export interface EditedFile {
@@ -86,6 +94,10 @@ export interface ProjectFacts {
   readonly entries: readonly string[]
   /** There are more than the listed ones. */
   readonly truncated: boolean
+  /** How many more, to the same depth; absent when they were not counted. */
+  readonly omitted?: number
+  /** What the project is built with, as far as its files tell. */
+  readonly toolchains?: readonly string[]
   readonly commands: readonly DeclaredCommand[]
   readonly plan: PlanFacts | null
 }
@@ -103,7 +115,7 @@ export interface DeclaredCommand {
 export interface PlanFacts {
   readonly total: number
   readonly done: number
-  /** Titles of the open tasks in their order. */
+  /** Titles of the open tasks in their order, shortened, at most 1,000: how many there are is `total - done`. */
   readonly open: readonly string[]
 }
 
@@ -117,7 +129,12 @@ export type Note =
     }
   /** A declared command ran but its end proves nothing, and why. */
   | { readonly kind: 'no_evidence'; readonly command: string; readonly why: string }
-  | { readonly kind: 'refused_stop'; readonly blockers: readonly string[] }
+  | {
+      readonly kind: 'refused_stop'
+      readonly blockers: readonly string[]
+      /** Whose stop; null or absent for the main thread. */
+      readonly agentId?: string | null
+    }
   | { readonly kind: 'ended'; readonly state: EndState; readonly tree: string | null; readonly why: string }
   | { readonly kind: 'warned'; readonly about: string }
   /** A copy of the state that is to be handed over the compaction. */
@@ -226,13 +243,13 @@ export interface Fold<State> {
 
 export interface SessionHistory {
   readonly id: string | null
-  /** ISO; the first event seen, whatever the clock did later. */
+  /** ISO; the first event seen since the session was started or resumed, and never before the latest known then. */
   readonly startedAt: string | null
   /** The latest time any event told, so that a clock that goes back shortens nothing. */
   readonly latestMs: number
   readonly contextInjected: boolean
   readonly compactedAt: string | null
-  /** Saved before a compaction, to be injected after it. */
+  /** Saved before a compaction, to be injected after it; null as soon as the session has moved on. */
   readonly relay: string | null
   /** Declared at the start of the session: the agent cannot take one away. */
   readonly declared: readonly DeclaredCommand[]
@@ -242,8 +259,14 @@ export interface SessionHistory {
 }
 
 export interface EditHistory {
-  /** Edits per absolute path since the last reset, by Write, Edit, MultiEdit, NotebookEdit, patches. */
+  /** Edits per absolute path since the session began anew, by Write, Edit, MultiEdit, NotebookEdit, patches. */
   readonly counts: Readonly<Record<string, number>>
+  /** The same since the current task began; which of the two holds is a setting: `editCounts` knows. */
+  readonly sinceTask?: Readonly<Record<string, number>>
+  /** The same since tests were last seen green. */
+  readonly sinceGreen?: Readonly<Record<string, number>>
+  /** First open task of the plan when it was last looked at; null when all are done, absent when there was no look. */
+  readonly task?: string | null
   /** Content hashes of a file after each edit, oldest first, a bounded number. */
   readonly contents: Readonly<Record<string, readonly (string | null)[]>>
   /** Edits per agent id (`main` for the main thread) since the session began. */
@@ -254,9 +277,18 @@ export interface CallHistory {
   /** The last calls, oldest first, a bounded number. */
   readonly recent: readonly PastCall[]
   /** Calls that began and have not ended, by id or signature: the tree before them, when it was looked at. */
-  readonly open: Readonly<Record<string, { readonly tree: string | null; readonly at: string }>>
+  readonly open: Readonly<Record<string, OpenCall>>
   readonly total: number
   readonly failures: number
+}
+
+export interface OpenCall {
+  readonly tree: string | null
+  readonly at: string
+  /** The event that began it. */
+  readonly entry?: string
+  /** The event that ended it: it stays until that event is decided, so that its rules can compare the trees. */
+  readonly ended?: string
 }
 
 export interface PastCall {
@@ -272,6 +304,8 @@ export interface PastCall {
   readonly edited: readonly EditedFile[]
   /** The command or the path, shortened, for the message. */
   readonly label: string
+  /** Only looks or waits, so that doing it again is no loop. */
+  readonly quiet?: true
 }
 
 export interface EvidenceHistory {
@@ -283,6 +317,8 @@ export interface EvidenceHistory {
   readonly tests: TestInventory | null
   /** Was that look taken when all was green? */
   readonly testsGreen: boolean
+  /** Every command that was discovered in the project so far, whenever it was looked at. */
+  readonly known?: readonly DeclaredCommand[]
 }
 
 export interface GateHistory {
@@ -300,6 +336,8 @@ export interface GateHistory {
   readonly promptId: string | null
   /** The guard's own files as they were sealed: content hash by absolute path, null for one that must not be there. */
   readonly sealed: Readonly<Record<string, string | null>> | null
+  /** Nothing that could change the tree was called since the base was taken: what changes meanwhile is not the agent's. */
+  readonly settled?: boolean
 }
 
 export interface TaskHistory {
@@ -311,6 +349,8 @@ export interface TaskHistory {
   readonly phase: 'idle' | 'executing'
   readonly tdd: 'red' | 'green' | 'refactor' | null
   readonly plan: PlanFacts | null
+  /** What was edited since the tests were last green. */
+  readonly touched?: { readonly tests: boolean; readonly any: boolean }
 }
 
 /**

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { agentSchema, createAgent } from '../agents/index.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import { createRedaction } from '../core/redaction.ts'
 import type { GateResult, TrialRecord } from '../core/trial.ts'
 import { systemClock } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import type { Case } from './case.ts'
-import { createRedaction } from './redaction.ts'
 import { runTrial } from './trial.ts'
 import { expandValues } from './trial-key.ts'
 

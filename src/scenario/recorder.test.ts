@@ -1,8 +1,8 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
+import { createRedaction } from '../core/redaction.ts'
 import { systemClock } from '../io/clock.ts'
 import { openRecorder } from './recorder.ts'
-import { createRedaction } from './redaction.ts'
 import { trialPlace } from './trial-place.ts'
 
 test('a recorder that rested goes on where it stopped, and leaves the agent’s last line as it was', async () => {

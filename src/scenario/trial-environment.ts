@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path'
-import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import { ownVariables } from '../config/own-variables.ts'
 import { expandVariables } from '../core/expand.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { scriptEnvironment } from './script-environment.ts'
@@ -64,22 +64,4 @@ function expandTarget(
 /** A tool that is a file outside the workspace is found by its name: its directory comes first on PATH. */
 function withTool(env: Record<string, string>, program: string | null, path: string): Record<string, string> {
   return program === null ? env : { ...env, PATH: `${dirname(program)}${delimiter}${env.PATH ?? path}` }
-}
-
-/** An agent whose model is behind the boundary is not given the keys to it: it needs none, and could not lose them. */
-function ownVariables(
-  agent: ResolvedAgent,
-  host: EnvironmentFacts['env'],
-  isBehind: boolean,
-): Record<string, string> {
-  const own = { ...inherited(agent.inheritEnv, host), ...agent.credentials, ...agent.env }
-  if (!isBehind) return own
-  return Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(agent.credentials, name)))
-}
-
-function inherited(
-  names: readonly string[],
-  host: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => (host[name] === undefined ? [] : [[name, host[name]]])))
 }

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AgentBehind } from '../config/run-behind.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
@@ -14,7 +15,7 @@ import type { Slot } from './slot.ts'
 import { takeFromCache } from './take-from-cache.ts'
 import { type MadeTrial, runTrial } from './trial.ts'
 import { trialJudge } from './trial-judge.ts'
-import type { TrialLimits, TrialModel, TrialWork } from './trial-work.ts'
+import type { TrialLimits, TrialWork } from './trial-work.ts'
 
 export interface RunnerPowers {
   readonly run: LiveRun
@@ -150,7 +151,7 @@ function workOf(
   }
 }
 
-function isBroken({ faults, model: { source } }: TrialModel): boolean {
+function isBroken({ faults, model: { source } }: AgentBehind): boolean {
   return faults !== null || (source.kind === 'script' && source.script.faults !== undefined)
 }
 

@@ -1,14 +1,12 @@
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import type { AgentBehind } from '../config/run-behind.ts'
+import type { Redaction } from '../core/redaction.ts'
 import type { Clock } from '../io/clock.ts'
-import type { ModelBehind } from '../models/boundary/behind.ts'
-import type { Boundary } from '../models/boundary/contract.ts'
-import type { FaultsConfig } from '../models/boundary/faults.ts'
 import type { Budget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import type { PriceTable } from '../models/pricing.ts'
 import type { Case } from './case.ts'
 import type { PlannedTrial } from './plan.ts'
-import type { Redaction } from './redaction.ts'
 
 /** Everything one trial needs. Powers come in here; the trial itself decides nothing about the run. */
 export interface TrialWork {
@@ -24,7 +22,7 @@ export interface TrialWork {
   readonly redaction: Redaction
   readonly env: Readonly<Record<string, string | undefined>>
   /** What stands behind the agent instead of its provider alone; null: nothing of ours. */
-  readonly behind: TrialModel | null
+  readonly behind: AgentBehind | null
   readonly checkpoints: Checkpoints
   /** The files of the scenario's oracle are in the workspace. */
   readonly withOracle: boolean
@@ -33,16 +31,6 @@ export interface TrialWork {
   readonly infraRetries: number
   readonly clock: Clock
   readonly signal: AbortSignal
-}
-
-/** The boundary for one trial. */
-export interface TrialModel {
-  readonly model: ModelBehind
-  /** One for the whole run, opened by the first who asks. */
-  boundary(): Promise<Boundary>
-  /** Absolute. */
-  readonly cassette: string
-  readonly faults: FaultsConfig | null
 }
 
 export interface TrialLimits {

@@ -20,9 +20,9 @@ export interface Store {
 }
 
 /** Which face made a run. */
-export type RunKind = 'scenario' | 'verify' | 'task' | 'plugin'
+export type RunKind = 'scenario' | 'verify' | 'task' | 'plugin' | 'plan'
 
-export const runKinds: readonly RunKind[] = ['scenario', 'verify', 'task', 'plugin']
+export const runKinds: readonly RunKind[] = ['scenario', 'verify', 'task', 'plugin', 'plan']
 
 /** `running` until the run is ended; a run that says `running` while nobody holds its lock was killed. */
 export type RunStatus = 'running' | 'interrupted' | RunVerdict

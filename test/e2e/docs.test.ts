@@ -94,7 +94,7 @@ test('every gantry command mentioned in the text exists with its flags', () => {
 
 test('every flag mentioned beside a command belongs to some command', () => {
   const known = new Set(commands(program()).flatMap(flagsOf))
-  const names = ['scenarios', 'configuration', 'boundary', 'models', 'reports', 'runs']
+  const names = ['scenarios', 'configuration', 'boundary', 'guard', 'plan', 'models', 'reports', 'runs']
   const pages = ['README.md', ...names.map((name) => `docs/${name}.md`)]
   const unknown = pages.flatMap((path) =>
     [...readDocument(path).text.matchAll(/`(--[a-z][a-z-]*)[^`]*`/g)]
@@ -133,14 +133,17 @@ test('every key a user can write is documented', () => {
   const pages: Readonly<Record<string, readonly string[]>> = {
     scenario: ['docs/scenarios.md'],
     rubric: ['docs/scenarios.md'],
-    gantry: ['docs/configuration.md', 'docs/agents.md', 'docs/scenarios.md'],
+    gantry: ['docs/configuration.md', 'docs/agents.md', 'docs/scenarios.md', 'docs/guard.md'],
+    harness: ['docs/guard.md'],
     'agent-script': ['docs/agents.md'],
     'boundary-script': ['docs/boundary.md'],
   }
   for (const [name, paths] of Object.entries(pages)) {
     const text = paths.map((path) => readDocument(path).text).join('\n')
     const schema: unknown = JSON.parse(readFileSync(join(root, `schemas/${name}.schema.json`), 'utf8'))
-    const missing = keysIn(schema).filter((key) => !new RegExp(`\\b${key}\\b`).test(text))
+    const missing = keysIn(schema).filter(
+      (key) => key !== '$schema' && !new RegExp(`\\b${key}\\b`).test(text),
+    )
     expect(missing, name).toEqual([])
   }
 })
@@ -217,7 +220,7 @@ test('the tour of the README shows what the program really prints', async () => 
     }
   }
   async function printedBy(argv: readonly string[], where: string): Promise<string> {
-    return (await startGantry(project, argv, { cwd: where }).ended).stdout
+    return (await startGantry(project, argv, { cwd: where, env: { PWD: where } }).ended).stdout
   }
 })
 

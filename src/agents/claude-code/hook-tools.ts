@@ -1,0 +1,37 @@
+import type { ToolWord } from '../hooks/tool-action.ts'
+
+/** Claude Code's tools. What is not here, such as a tool of an MCP server, is judged by all that its input names. */
+export const claudeTools: ReadonlyMap<string, ToolWord> = new Map<string, ToolWord>([
+  ['Bash', 'bash'],
+  ['PowerShell', 'powershell'],
+  ['Monitor', 'watch'],
+  ['Write', 'write'],
+  ['Edit', 'edit'],
+  ['MultiEdit', 'edit'],
+  ['NotebookEdit', 'edit'],
+  ['Agent', 'subagent'],
+  ['Task', 'subagent'],
+  ...[
+    'Read',
+    'NotebookRead',
+    'Glob',
+    'Grep',
+    'LS',
+    'WebFetch',
+    'WebSearch',
+    'ToolSearch',
+    'Skill',
+    'TodoWrite',
+    'TaskCreate',
+    'TaskGet',
+    'TaskList',
+    'TaskOutput',
+    'TaskStop',
+    'TaskUpdate',
+    'BashOutput',
+    'KillShell',
+    'AskUserQuestion',
+    'EnterPlanMode',
+    'ExitPlanMode',
+  ].map((tool): [string, ToolWord] => [tool, 'read']),
+])

@@ -1,0 +1,126 @@
+import type { HookEvent, HookHappening } from '../../core/hook-event.ts'
+import { claudeHappening } from '../claude-code/hook-happening.ts'
+import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
+import { textIn, workingDirectory } from '../hooks/payload.ts'
+import { answering, blocking } from '../hooks/replies.ts'
+import type { Said } from '../hooks/said.ts'
+import type { ToolWord } from '../hooks/tool-action.ts'
+import { toolCall } from '../hooks/tool-call.ts'
+import { asString, type Json } from '../json-fields.ts'
+import { codexOutcome } from './hook-outcome.ts'
+
+const yes = { kind: 'yes' } as const
+
+const capabilities: HookCapabilities = {
+  denyTool: {
+    kind: 'partly',
+    why: 'Text sent into a running command (write_stdin) and web searches pass no hook; what they change is seen in the tree at the end of the turn.',
+  },
+  injectAtStart: yes,
+  injectAfterTool: yes,
+  refuseStop: yes,
+  refuseSubagentStop: yes,
+  relayCompaction: yes,
+  failureSignal: {
+    kind: 'no',
+    why: 'Codex does not tell a hook how a command ended, so that no run of the agent counts as evidence; only `gantry guard verify` and runs of the gate itself do.',
+  },
+  failClosed: {
+    kind: 'partly',
+    why: 'Before a tool a hook that crashes or cannot be started denies the call, but one that runs out of time, or that nobody trusts, lets it pass; everywhere else a failing hook is ignored.',
+  },
+  vetoConfigChange: {
+    kind: 'no',
+    why: 'Codex has no event for it; changes of the guard’s files are denied as file changes, and the seal finds the rest.',
+  },
+}
+
+const events = [
+  { event: 'SessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
+  { event: 'UserPromptSubmit', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
+  { event: 'PreToolUse', kind: 'tool_before', matcher: '*', timeoutSeconds: 10, mustBlock: true },
+  { event: 'PostToolUse', kind: 'tool_after', matcher: '*', timeoutSeconds: 10, mustBlock: false },
+  { event: 'PreCompact', kind: 'compact_before', timeoutSeconds: 10, mustBlock: false },
+  { event: 'SubagentStart', kind: 'subagent_start', timeoutSeconds: 10, mustBlock: false },
+  { event: 'SubagentStop', kind: 'subagent_stop', timeoutSeconds: 600, mustBlock: true },
+  { event: 'Stop', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
+  // Codex gives it one second.
+  { event: 'SessionEnd', kind: 'session_end', timeoutSeconds: 1, mustBlock: false },
+] as const
+
+const known = new Map<string, KnownEvent>([
+  ['SessionStart', { kind: 'session_start', powers: { context: true, notice: true } }],
+  ['UserPromptSubmit', { kind: 'prompt', powers: { block: true, context: true, notice: true } }],
+  ['PreToolUse', { kind: 'tool_before', powers: { block: true, notice: true } }],
+  ['PostToolUse', { kind: 'tool_after', powers: { context: true, notice: true } }],
+  ['PreCompact', { kind: 'compact_before', powers: { notice: true } }],
+  ['PostCompact', { kind: 'compact_after', powers: { notice: true } }],
+  ['SubagentStart', { kind: 'subagent_start', powers: { context: true, notice: true } }],
+  ['SubagentStop', { kind: 'subagent_stop', powers: { block: true, notice: true } }],
+  ['Stop', { kind: 'stop', powers: { block: true, notice: true } }],
+  ['SessionEnd', { kind: 'session_end', powers: {} }],
+])
+
+const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
+
+const tools = new Map<string, ToolWord>([
+  ['Bash', 'bash'],
+  ['exec_command', 'bash'],
+  ['shell', 'bash'],
+  ['apply_patch', 'patch'],
+  ['Agent', 'subagent'],
+  ['spawn_agent', 'subagent'],
+  ...['update_plan', 'view_image', 'wait_agent', 'multi_agent_v1wait_agent', 'list_agents'].map(
+    (tool): [string, ToolWord] => [tool, 'read'],
+  ),
+])
+
+/** The shape of payloads is Claude Code's; one turn is `turn_id`, also when a refused stop makes it go on. */
+export const codexCodec: HookCodec = defineCodec({
+  agent: 'codex',
+  capabilities,
+  events,
+  known,
+  nameIn: (payload, caller) => textIn(payload, 'hook_event_name') ?? caller.event,
+  decode(name, payload, { env }) {
+    const cwd = workingDirectory('codex', payload.cwd, env.PWD)
+    return {
+      agent: 'codex',
+      session: textIn(payload, 'session_id') ?? 'unknown',
+      agentId: textIn(payload, 'agent_id'),
+      agentType: asString(payload.agent_type) ?? null,
+      promptId: textIn(payload, 'turn_id'),
+      cwd,
+      root: cwd,
+      ...happening(name, payload),
+    }
+  },
+  nameOf: (event: HookEvent) => nameOfKind.get(event.kind) ?? null,
+  answer,
+  isFirstStop: ({ stop_hook_active }) => stop_hook_active === false,
+})
+
+function happening(name: string, payload: Json): HookHappening {
+  if (!known.has(name)) return { kind: 'other', name }
+  if (name !== 'PreToolUse' && name !== 'PostToolUse') return claudeHappening(name, payload)
+  const call = toolCall(tools, {
+    id: textIn(payload, 'tool_use_id'),
+    tool: textIn(payload, 'tool_name'),
+    input: payload.tool_input,
+  })
+  if (name === 'PreToolUse') return { kind: 'tool_before', call }
+  return { kind: 'tool_after', call, outcome: codexOutcome(payload, call) }
+}
+
+/**
+ * With exit code 2 Codex reads stderr alone. On stdout it takes a known field only: any other, and also `allow` or `ask`,
+ * makes it drop the answer and let the call pass.
+ */
+function answer(name: string, { block, context, notice }: Said): HookReply {
+  if (block !== null) return blocking(block)
+  return answering({
+    systemMessage: notice,
+    hookSpecificOutput: context === null ? null : { hookEventName: name, additionalContext: context },
+  })
+}

@@ -1,0 +1,108 @@
+import type { HookEvent } from '../../core/hook-event.ts'
+import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
+import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
+import { answering, blocking } from '../hooks/replies.ts'
+import type { Said } from '../hooks/said.ts'
+import { copilotEventName, copilotHappening, copilotSession } from './hook-payload.ts'
+
+const yes = { kind: 'yes' } as const
+
+const capabilities: HookCapabilities = {
+  denyTool: yes,
+  injectAtStart: yes,
+  injectAfterTool: yes,
+  refuseStop: {
+    kind: 'partly',
+    why: 'Copilot ends a turn after 8 refusals in a row, whatever a hook says; the guard gives up before that and writes the end down as CAPPED.',
+  },
+  refuseSubagentStop: yes,
+  relayCompaction: {
+    kind: 'partly',
+    why: 'Copilot starts no session anew after a compaction; the guard saves the state, and it is told with the next session only.',
+  },
+  failureSignal: {
+    kind: 'partly',
+    why: 'The exit code stands in the last line of the text for the model; a command without that line is no evidence.',
+  },
+  failClosed: {
+    kind: 'partly',
+    why: 'Before a tool a hook that crashes denies the call, but one that runs out of time lets it pass; everywhere else a failing hook is ignored.',
+  },
+  vetoConfigChange: {
+    kind: 'no',
+    why: 'Copilot has no event for it; changes of the guard’s files are denied as file changes, and the seal finds the rest.',
+  },
+}
+
+const events = [
+  { event: 'sessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
+  { event: 'userPromptSubmitted', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
+  { event: 'preToolUse', kind: 'tool_before', timeoutSeconds: 10, mustBlock: true },
+  { event: 'postToolUse', kind: 'tool_after', timeoutSeconds: 10, mustBlock: false },
+  { event: 'postToolUseFailure', kind: 'tool_after', timeoutSeconds: 10, mustBlock: false },
+  { event: 'agentStop', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
+  { event: 'subagentStart', kind: 'subagent_start', timeoutSeconds: 10, mustBlock: false },
+  { event: 'subagentStop', kind: 'subagent_stop', timeoutSeconds: 600, mustBlock: true },
+  { event: 'preCompact', kind: 'compact_before', timeoutSeconds: 10, mustBlock: false },
+  { event: 'sessionEnd', kind: 'session_end', timeoutSeconds: 5, mustBlock: false },
+] as const
+
+/** Copilot shows a person nothing of what a hook says. */
+const known = new Map<string, KnownEvent>([
+  ['sessionStart', { kind: 'session_start', powers: { context: true } }],
+  ['userPromptSubmitted', { kind: 'prompt', powers: { block: true, context: true } }],
+  ['preToolUse', { kind: 'tool_before', powers: { block: true, context: true } }],
+  ['postToolUse', { kind: 'tool_after', powers: { context: true } }],
+  ['postToolUseFailure', { kind: 'tool_after', powers: { context: true } }],
+  ['agentStop', { kind: 'stop', powers: { block: true } }],
+  ['subagentStart', { kind: 'subagent_start', powers: { context: true } }],
+  ['subagentStop', { kind: 'subagent_stop', powers: { block: true } }],
+  ['preCompact', { kind: 'compact_before', powers: {} }],
+  ['sessionEnd', { kind: 'session_end', powers: {} }],
+  ['errorOccurred', { kind: 'stop_failed', powers: {} }],
+])
+
+const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
+
+/**
+ * Answers in Copilot's own words whichever dialect the payload has: of a hook that was installed for Claude Code it takes them
+ * as well, while it overlooks most of what stands in Claude Code's `hookSpecificOutput`.
+ */
+export const copilotCodec: HookCodec = defineCodec({
+  agent: 'copilot',
+  capabilities,
+  events,
+  known,
+  nameIn: (payload, caller) => copilotEventName(payload, caller.event),
+  decode(name, payload, { env }) {
+    const project = pathAmong(env.COPILOT_PROJECT_DIR, env.CLAUDE_PROJECT_DIR)
+    const cwd = workingDirectory('copilot', payload.cwd, payload.workingDirectory, project, env.PWD)
+    return {
+      agent: 'copilot',
+      session: copilotSession(payload),
+      agentId: textIn(payload, 'agentId', 'agent_id'),
+      agentType: textIn(payload, 'agentType', 'agent_type', 'agentName', 'agent_name'),
+      promptId: null,
+      cwd,
+      root: project ?? cwd,
+      ...copilotHappening(name, payload),
+    }
+  },
+  nameOf,
+  answer,
+  isFirstStop: ({ stop_hook_active, stopHookActive }) => (stop_hook_active ?? stopHookActive) === false,
+})
+
+function nameOf(event: HookEvent): string | null {
+  if (event.kind === 'tool_after')
+    return event.outcome.kind === 'failure' ? 'postToolUseFailure' : 'postToolUse'
+  return nameOfKind.get(event.kind) ?? null
+}
+
+/** Exit code 2 denies a tool call from 1.0.70 on, the JSON also before; a stop is refused by JSON alone. */
+function answer(name: string, { block, context }: Said): HookReply {
+  if (block === null) return answering({ additionalContext: context })
+  if (name !== 'preToolUse') return answering({ decision: 'block', reason: block })
+  return blocking(block, { permissionDecision: 'deny', permissionDecisionReason: block })
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
+import type { HookRegistration } from '../hook-codec.ts'
+import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
+import { lineFor } from '../hook-config/shell-words.ts'
+import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
+import { asObject, asStrings, type Json } from '../json-fields.ts'
+
+const hookName = 'gantry-guard'
+
+/** Hooks are on unless a file says no; none is switched on here against what a person wrote. */
+export function geminiHooks(events: readonly HookRegistration[]): HookInstaller {
+  return jsonHookInstaller(
+    {
+      agent: 'gemini',
+      fileName: 'settings.json',
+      comments: true,
+      skeleton: {},
+      scopes: ['project', 'user'],
+      files,
+      entryOf: ({ kind, matcher, timeoutSeconds }, { program, args }) => ({
+        ...(matcher !== undefined && { matcher }),
+        hooks: [
+          {
+            type: 'command',
+            name: hookName,
+            command: lineFor(kind)([program, ...args]),
+            // Milliseconds, unlike everywhere else.
+            timeout: timeoutSeconds * 1000,
+          },
+        ],
+      }),
+      disabledBy,
+      switchedOff,
+      afterwards: [
+        'Hooks of a project run only in a folder that Gemini CLI trusts; it asks when you start it there, and `gemini --skip-trust` or /permissions changes it.',
+      ],
+    },
+    events,
+  )
+}
+
+function files(scope: HookScope, { root, home, env }: HookPlace): readonly string[] {
+  const user = join(env.GEMINI_CLI_HOME || home, '.gemini', 'settings.json')
+  const project = join(root, '.gemini', 'settings.json')
+  const system = env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || '/etc/gemini-cli/settings.json'
+  return scope === 'user' ? [user, project, system] : [project, user, system]
+}
+
+function disabledBy(settings: Json): string | null {
+  const hooksConfig = asObject(settings.hooksConfig) ?? {}
+  if (hooksConfig.enabled === false) return '`hooksConfig.enabled` is false in this file'
+  if (asObject(settings.tools)?.enableHooks === false) return '`tools.enableHooks` is false in this file'
+  return (asStrings(hooksConfig.disabled) ?? []).includes(hookName)
+    ? `\`hooksConfig.disabled\` names ${hookName} in this file`
+    : null
+}
+
+/** Lists of disabled hooks are united over all files, and any file may switch the whole off. */
+function switchedOff(given: readonly HookFileText[]): string | null {
+  for (const { path, text } of given) {
+    const parsed = text === null ? null : parseJsonc(text, { comments: true })
+    const why = parsed?.kind === 'parsed' ? disabledBy(asObject(plainValue(parsed.node)) ?? {}) : null
+    if (why !== null) return why.replace('this file', path)
+  }
+  return null
+}

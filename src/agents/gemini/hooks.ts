@@ -1,0 +1,165 @@
+import type { HookEvent, HookHappening, ToolCall } from '../../core/hook-event.ts'
+import { isOwnRefusal } from '../../core/refusal-mark.ts'
+import { sessionSource } from '../claude-code/hook-happening.ts'
+import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
+import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
+import { answering, blocking } from '../hooks/replies.ts'
+import type { Said } from '../hooks/said.ts'
+import type { ToolWord } from '../hooks/tool-action.ts'
+import { toolCall } from '../hooks/tool-call.ts'
+import { asObject, asString, type Json } from '../json-fields.ts'
+import { geminiOutcome } from './hook-outcome.ts'
+
+const yes = { kind: 'yes' } as const
+
+const capabilities: HookCapabilities = {
+  denyTool: yes,
+  injectAtStart: yes,
+  injectAfterTool: yes,
+  refuseStop: yes,
+  refuseSubagentStop: {
+    kind: 'no',
+    why: 'Gemini CLI has no hooks for subagents; the gate at the end of the turn looks at the same tree.',
+  },
+  relayCompaction: {
+    kind: 'no',
+    why: 'Gemini CLI tells no hook when it has compressed a session; the facts about the project are told at the start of a session only.',
+  },
+  failureSignal: {
+    kind: 'partly',
+    why: 'How a command ended stands only in the text for the model; where that text does not tell, the run is no evidence.',
+  },
+  failClosed: {
+    kind: 'partly',
+    why: 'Before a tool a hook that crashes or cannot be started denies the call, but one that runs out of time lets it pass; everywhere else a crash is ignored.',
+  },
+  vetoConfigChange: {
+    kind: 'no',
+    why: 'Gemini CLI has no event for it; changes of the guard’s files are denied as file changes, and the seal finds the rest.',
+  },
+}
+
+/** PreCompress is left out: it comes before every request to the model, whether something is compressed or not. */
+const events = [
+  { event: 'SessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
+  { event: 'BeforeAgent', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
+  { event: 'BeforeTool', kind: 'tool_before', matcher: '*', timeoutSeconds: 10, mustBlock: true },
+  { event: 'AfterTool', kind: 'tool_after', matcher: '*', timeoutSeconds: 10, mustBlock: false },
+  { event: 'AfterAgent', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
+  { event: 'SessionEnd', kind: 'session_end', timeoutSeconds: 5, mustBlock: false },
+] as const
+
+const known = new Map<string, KnownEvent>([
+  ['SessionStart', { kind: 'session_start', powers: { context: true, notice: true } }],
+  ['BeforeAgent', { kind: 'prompt', powers: { block: true, context: true, notice: true } }],
+  ['BeforeTool', { kind: 'tool_before', powers: { block: true, notice: true } }],
+  ['AfterTool', { kind: 'tool_after', powers: { context: true, notice: true } }],
+  ['AfterAgent', { kind: 'stop', powers: { block: true, notice: true } }],
+  ['PreCompress', { kind: 'compact_before', powers: { notice: true } }],
+  ['SessionEnd', { kind: 'session_end', powers: {} }],
+])
+
+const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
+
+const tools = new Map<string, ToolWord>([
+  ['run_shell_command', 'bash'],
+  ['write_file', 'write'],
+  ['replace', 'edit'],
+  ['invoke_agent', 'subagent'],
+  ...[
+    'read_file',
+    'read_many_files',
+    'list_directory',
+    'glob',
+    'grep_search',
+    'search_file_content',
+    'web_fetch',
+    'google_web_search',
+    'write_todos',
+    'ask_user',
+    'update_topic',
+    'complete_task',
+    'enter_plan_mode',
+    'exit_plan_mode',
+    'activate_skill',
+    'get_internal_docs',
+  ].map((tool): [string, ToolWord] => [tool, 'read']),
+])
+
+/** Gemini CLI names neither calls nor prompts, and there are no subagents in its hooks. */
+export const geminiCodec: HookCodec = defineCodec({
+  agent: 'gemini',
+  capabilities,
+  events,
+  known,
+  nameIn: (payload, caller) => textIn(payload, 'hook_event_name') ?? caller.event,
+  decode(name, payload, { env }) {
+    const project = pathAmong(env.GEMINI_PROJECT_DIR, env.CLAUDE_PROJECT_DIR)
+    const cwd = workingDirectory('gemini', payload.cwd, project, env.PWD)
+    return {
+      agent: 'gemini',
+      session: textIn(payload, 'session_id') ?? 'unknown',
+      agentId: null,
+      agentType: null,
+      promptId: null,
+      cwd,
+      root: project ?? cwd,
+      ...happening(name, payload),
+    }
+  },
+  nameOf: (event: HookEvent) => nameOfKind.get(event.kind) ?? null,
+  answer,
+  isFirstStop: ({ stop_hook_active }) => stop_hook_active === false,
+})
+
+function happening(name: string, payload: Json): HookHappening {
+  switch (name) {
+    case 'SessionStart':
+      return { kind: 'session_start', source: sessionSource(payload.source) }
+    case 'SessionEnd':
+      return { kind: 'session_end', reason: textIn(payload, 'reason') }
+    case 'BeforeAgent': {
+      const text = asString(payload.prompt) ?? ''
+      return { kind: 'prompt', text, synthetic: isOwnRefusal(text) }
+    }
+    case 'BeforeTool':
+      return { kind: 'tool_before', call: callOf(payload) }
+    case 'AfterTool': {
+      const call = callOf(payload)
+      return { kind: 'tool_after', call, outcome: geminiOutcome(payload, call) }
+    }
+    case 'AfterAgent':
+      return {
+        kind: 'stop',
+        again: payload.stop_hook_active === true,
+        lastMessage: textIn(payload, 'prompt_response'),
+        background: false,
+      }
+    case 'PreCompress':
+      return { kind: 'compact_before', trigger: textIn(payload, 'trigger') }
+    default:
+      return { kind: 'other', name }
+  }
+}
+
+function callOf(payload: Json): ToolCall {
+  return toolCall(tools, {
+    id: null,
+    tool: textIn(payload, 'tool_name'),
+    input: payload.tool_input,
+    server: textIn(asObject(payload.mcp_context) ?? {}, 'server_name'),
+  })
+}
+
+/**
+ * JSON on stdout decides whatever the exit code is; without any, exit code 2 denies with what is on stderr. The reason of a
+ * refused stop becomes the next prompt.
+ */
+function answer(name: string, { block, context, notice }: Said): HookReply {
+  if (block !== null) return blocking(block, { decision: 'deny', reason: block, systemMessage: notice })
+  return answering({
+    systemMessage: notice,
+    hookSpecificOutput: context === null ? null : { hookEventName: name, additionalContext: context },
+  })
+}

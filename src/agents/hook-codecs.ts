@@ -1,0 +1,77 @@
+import type { GuardedAgent } from '../core/hook-event.ts'
+import { claudeCodeCodec } from './claude-code/hooks.ts'
+import { codexCodec } from './codex/hooks.ts'
+import { copilotCodec } from './copilot/hooks.ts'
+import { cursorAsClaudeCodec, cursorCodec } from './cursor/hooks.ts'
+import { geminiCodec } from './gemini/hooks.ts'
+import type { HookCodec } from './hook-codec.ts'
+import { asObject, type Json } from './json-fields.ts'
+import { opencodeCodec } from './opencode/hooks.ts'
+
+/** Agents whose hooks are programs. The builtin one takes its hooks in process. */
+export type HookedAgent = Exclude<GuardedAgent, 'builtin'>
+
+/** Each is looked at when it is asked for: a hook needs one of them, and has no time to load the others. */
+export const hookCodecs: Readonly<Record<HookedAgent, HookCodec>> = {
+  get 'claude-code'() {
+    return claudeCodeCodec
+  },
+  get codex() {
+    return codexCodec
+  },
+  get gemini() {
+    return geminiCodec
+  },
+  get copilot() {
+    return copilotCodec
+  },
+  get cursor() {
+    return cursorCodec
+  },
+  get opencode() {
+    return opencodeCodec
+  },
+}
+
+export type DetectedCaller =
+  | { readonly kind: 'as_asked'; readonly codec: HookCodec }
+  /**
+   * Another agent runs the hook that was installed for `asked`. If that agent has a hook of ours itself, this one must stay
+   * silent, or everything would count twice; else it is answered with this codec.
+   */
+  | { readonly kind: 'borrowed'; readonly agent: HookedAgent; readonly codec: HookCodec }
+
+/** Who really calls: Copilot and Cursor also run the hooks of `.claude/settings.json`. */
+export function detectCaller(
+  asked: HookedAgent,
+  payload: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): DetectedCaller {
+  const fields = asObject(payload)
+  if (asked === 'claude-code' && fields !== null && !isClaudes(fields, env)) {
+    if (isCursors(fields)) return { kind: 'borrowed', agent: 'cursor', codec: cursorAsClaudeCodec }
+    if (isCopilots(fields)) return { kind: 'borrowed', agent: 'copilot', codec: copilotCodec }
+  }
+  return { kind: 'as_asked', codec: hookCodecs[asked] }
+}
+
+/** The environment alone proves nothing: an agent that was started in a shell of Claude Code has inherited its variables. */
+function isClaudes({ session_id }: Json, env: Readonly<Record<string, string | undefined>>): boolean {
+  return typeof session_id === 'string' && session_id !== '' && env.CLAUDE_CODE_SESSION_ID === session_id
+}
+
+function isCursors(fields: Json): boolean {
+  return ['cursor_version', 'conversation_id', 'generation_id'].some(
+    (name) => typeof fields[name] === 'string',
+  )
+}
+
+/** Copilot's own shape, or its imitation of Claude Code's, which alone has a time and lacks what Claude Code always sends. */
+function isCopilots(fields: Json): boolean {
+  if (typeof fields.sessionId === 'string' || typeof fields.hookName === 'string') return true
+  if (fields.source === 'new' || asObject(fields.tool_result) !== null) return true
+  const isClaudeLike = ['permission_mode', 'prompt_id', 'tool_use_id'].some((name) =>
+    Object.hasOwn(fields, name),
+  )
+  return typeof fields.timestamp === 'string' && !isClaudeLike
+}

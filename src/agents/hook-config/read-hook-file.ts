@@ -1,0 +1,59 @@
+import { GantryError, type SourcePosition } from '../../core/error.ts'
+import { type JsoncNode, parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
+import { asObject, type Json } from '../json-fields.ts'
+
+export interface HookFile {
+  readonly value: Json
+  /** Lists by event; empty when the file has none. */
+  readonly hooks: Json
+  readonly hasComments: boolean
+}
+
+export interface HookFileKind {
+  readonly fileName: string
+  readonly comments: boolean
+}
+
+/**
+ * Throws INVALID_FILE, with the line, for a text the agent could not read and for one whose hooks are no lists: nothing can be
+ * added to it without a guess. The position's file is the usual name; whoever knows the path puts it there.
+ */
+export function readHookFile(text: string, kind: HookFileKind): HookFile {
+  const parsed = parseJsonc(text, kind)
+  if (parsed.kind === 'broken') throw invalid(text, kind, parsed.offset, parsed.text)
+  const { node, hasComments } = parsed
+  if (node.kind !== 'object') throw invalid(text, kind, node.start, 'an object is expected here')
+  const hooks = lastMember(node, 'hooks')
+  if (hooks !== null && hooks.kind !== 'object')
+    throw invalid(text, kind, hooks.start, '`hooks` must be an object of lists by event')
+  for (const { key, value } of hooks?.members ?? []) {
+    if (value.kind !== 'array') throw invalid(text, kind, value.start, `the hooks of ${key} must be a list`)
+  }
+  const value = asObject(plainValue(node)) ?? {}
+  return { value, hooks: asObject(value.hooks) ?? {}, hasComments }
+}
+
+function lastMember(node: Extract<JsoncNode, { readonly kind: 'object' }>, name: string): JsoncNode | null {
+  return node.members.findLast(({ key }) => key === name)?.value ?? null
+}
+
+function invalid(
+  text: string,
+  { fileName, comments }: HookFileKind,
+  offset: number,
+  what: string,
+): GantryError {
+  const at: SourcePosition = { file: fileName, ...positionOf(text, offset) }
+  const isComment = !comments && what.includes('comment')
+  return new GantryError('INVALID_FILE', what, {
+    at,
+    hint: isComment
+      ? 'The agent itself ignores the whole file because of it. Take the comment out and try again.'
+      : 'Mend the file and try again; nothing was changed.',
+  })
+}
+
+function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, offset).split('\n')
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+}

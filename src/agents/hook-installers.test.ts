@@ -1,0 +1,289 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { GantryError } from '../core/error.ts'
+import type { HookRegistration } from './hook-codec.ts'
+import type { HookedAgent } from './hook-codecs.ts'
+import type { HookCommand, HookPlace } from './hook-installer.ts'
+import { hookInstallerOf, installableAgents } from './hook-installers.ts'
+
+const events: readonly HookRegistration[] = [
+  { event: 'SessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
+  { event: 'PreToolUse', kind: 'tool_before', matcher: '*', timeoutSeconds: 10, mustBlock: true },
+  { event: 'Stop', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
+]
+const place: HookPlace = { root: '/p', home: '/h', env: {} }
+const commandOf = (agent: string, node = '/opt/node 24/bin/node'): HookCommand => ({
+  program: node,
+  args: ['/opt/it’s/hook-bin.js', '--agent', agent],
+  agentVersion: null,
+})
+const json = installableAgents.filter((agent) => agent !== 'opencode')
+const own = (agent: HookedAgent) => hookInstallerOf(agent, { events })
+
+describe.each(installableAgents)('the installer of %s', (agent) => {
+  const installer = own(agent)
+  const command = commandOf(agent)
+
+  test('installs into nothing, finds itself there, and leaves nothing behind', () => {
+    expect(installer.inspect(null, command)).toEqual({ kind: 'absent' })
+    const text = installer.install(null, command)
+    expect(installer.inspect(text, command)).toEqual({ kind: 'installed' })
+    expect(installer.install(text, command)).toBe(text)
+    expect(installer.programs(text)).toEqual(['/opt/node 24/bin/node', '/opt/it’s/hook-bin.js'])
+    expect(installer.uninstall(text)).toBeNull()
+  })
+
+  test('a new program replaces the old one, and what differs is told', () => {
+    const old = installer.install(null, commandOf(agent, '/usr/bin/node'))
+    const found = installer.inspect(old, command)
+    expect(found.kind).toBe('outdated')
+    const text = installer.install(old, command)
+    expect(text).toBe(installer.install(null, command))
+    expect(text).not.toContain('/usr/bin/node')
+  })
+
+  test('an event that is no more registered goes with the next install', () => {
+    const more = hookInstallerOf(agent, {
+      events: [...events, { ...events[0], event: 'Gone' } as HookRegistration],
+    })
+    const text = more.install(null, command)
+    expect(installer.inspect(text, command).kind).toBe('outdated')
+    expect(installer.install(text, command)).toBe(installer.install(null, command))
+  })
+
+  test('its first file is below the project for the project and below home for the user', () => {
+    expect(installer.files('project', place)[0]).toMatch(/^\/p\//)
+    expect(installer.files('user', place)[0]).toMatch(/^\/h\//)
+  })
+})
+
+describe.each(json)('the installer of %s, over what others wrote', (agent) => {
+  const installer = own(agent)
+  const command = commandOf(agent)
+  const handler = fc.oneof(
+    fc.record({
+      type: fc.constant('command'),
+      command: fc.constantFrom('echo hi', 'node other.js --agent x'),
+    }),
+    fc.record({ bash: fc.constant('./check.sh'), timeoutSec: fc.nat(60) }),
+    fc.jsonValue({ maxDepth: 1 }),
+  )
+  const entry = fc.oneof(
+    handler,
+    fc.record({ matcher: fc.constantFrom('*', 'Bash', ''), hooks: fc.array(handler) }),
+  )
+  const settings = fc.record(
+    {
+      hooks: fc.dictionary(
+        fc.constantFrom('PreToolUse', 'Stop', 'Foreign', '__proto__'),
+        fc.array(entry, { maxLength: 3 }),
+      ),
+      permissions: fc.jsonValue({ maxDepth: 2 }),
+      $schema: fc.string(),
+      version: fc.constant(1),
+    },
+    { requiredKeys: [] },
+  )
+  const text = fc
+    .tuple(
+      settings,
+      fc.constantFrom(undefined, 2, 4, '\t'),
+      fc.constantFrom('\n', '\r\n'),
+      fc.constantFrom('', '\n'),
+    )
+    .map(([value, indent, eol, end]) => `${JSON.stringify(value, null, indent).replaceAll('\n', eol)}${end}`)
+
+  test('keeps it all, adds ours as the last, and is found there', () => {
+    fc.assert(
+      fc.property(text, (before) => {
+        const after = installer.install(before, command)
+        expect(installer.inspect(after, command)).toEqual({ kind: 'installed' })
+        const [old, now] = [JSON.parse(before), JSON.parse(after)]
+        for (const key of Object.keys(old)) if (key !== 'hooks') expect(now[key]).toEqual(old[key])
+        expect(Object.keys(now).filter((key) => key !== 'hooks')).toEqual(
+          Object.keys(old).filter((key) => key !== 'hooks'),
+        )
+        for (const event of Object.keys(old.hooks ?? {}))
+          expect(now.hooks[event].slice(0, old.hooks[event].length)).toEqual(old.hooks[event])
+        expect(installer.install(after, command)).toBe(after)
+      }),
+    )
+  })
+
+  test('without a receipt the uninstall still leaves what others wrote, and nothing of ours', () => {
+    fc.assert(
+      fc.property(text, (before) => {
+        const rest = installer.uninstall(installer.install(before, command))
+        const left = rest === null ? {} : JSON.parse(rest)
+        const old = JSON.parse(before)
+        expect(rest ?? '').not.toContain('hook-bin')
+        const kept = Object.entries(old.hooks ?? {}).filter(([, list]) => (list as unknown[]).length > 0)
+        expect(Object.entries(left.hooks ?? {}).filter(([, list]) => (list as unknown[]).length > 0)).toEqual(
+          kept,
+        )
+        if (rest !== null) expect(installer.uninstall(rest)).toBe(rest)
+      }),
+    )
+  })
+
+  test('a hook of ours that somebody moved into a group of theirs is found and taken out alone', () => {
+    const ours = JSON.parse(installer.install(null, command)).hooks.Stop[0]
+    const moved = JSON.stringify({
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'echo' }, ...(ours.hooks ?? [ours])] }] },
+    })
+    expect(installer.inspect(moved, command).kind).toBe('outdated')
+    expect(JSON.parse(installer.uninstall(moved) ?? '')).toEqual({
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'echo' }] }] },
+    })
+  })
+
+  test.each([
+    ['{"hooks": []}', 1, 11],
+    ['{\n  "hooks": {\n    "Stop": {}\n  }\n}', 3, 13],
+    ['{\n  "a": 1,\n}', 2, 9],
+    ['[]', 1, 1],
+    ['{"a": tru}', 1, 7],
+  ])('refuses %j and tells where', (broken, line, column) => {
+    const error = caught(() => installer.install(broken, command))
+    expect(error).toMatchObject({ code: 'INVALID_FILE', at: { line, column } })
+    expect(() => installer.inspect(broken, command)).toThrow(GantryError)
+  })
+})
+
+describe('what each agent is told', () => {
+  const first = (agent: HookedAgent, event: string): unknown =>
+    JSON.parse(own(agent).install(null, commandOf(agent, '/bin/node'))).hooks[event][0]
+  const args = (agent: string, event: string): readonly string[] => [
+    '/opt/it’s/hook-bin.js',
+    '--agent',
+    agent,
+    event,
+  ]
+
+  test('Claude Code: program and arguments apart, and a failure that blocks', () => {
+    expect(first('claude-code', 'PreToolUse')).toEqual({
+      matcher: '*',
+      hooks: [
+        {
+          type: 'command',
+          command: '/bin/node',
+          args: args('claude-code', 'PreToolUse'),
+          timeout: 10,
+          onFailure: 'block',
+        },
+      ],
+    })
+    expect(first('claude-code', 'SessionStart')).toEqual({
+      hooks: [
+        { type: 'command', command: '/bin/node', args: args('claude-code', 'SessionStart'), timeout: 10 },
+      ],
+    })
+  })
+
+  test('Codex: one line for the shell and no field of ours', () => {
+    expect(first('codex', 'Stop')).toEqual({
+      hooks: [
+        { type: 'command', command: `/bin/node '/opt/it’s/hook-bin.js' --agent codex Stop`, timeout: 600 },
+      ],
+    })
+  })
+
+  test('Gemini CLI: milliseconds, and a name', () => {
+    expect(first('gemini', 'Stop')).toMatchObject({ hooks: [{ name: 'gantry-guard', timeout: 600_000 }] })
+  })
+
+  test('Copilot: a file of version 1 with program and arguments apart', () => {
+    expect(JSON.parse(own('copilot').install(null, commandOf('copilot')))).toMatchObject({ version: 1 })
+    expect(first('copilot', 'PreToolUse')).toEqual({
+      type: 'command',
+      matcher: '*',
+      exec: '/bin/node',
+      args: args('copilot', 'PreToolUse'),
+      timeoutSec: 10,
+    })
+  })
+
+  test('Cursor: closed where it must block, and no bound of its own at the stop', () => {
+    expect(first('cursor', 'SessionStart')).not.toHaveProperty('loop_limit')
+    expect(first('cursor', 'Stop')).toMatchObject({ failClosed: true, loop_limit: null, timeout: 600 })
+  })
+
+  test('the words for a shell come out of it as they went in', () => {
+    const text = own('codex').install(null, { ...commandOf('codex'), program: `/a b/$(x)'"\\n` })
+    const line: string = JSON.parse(text).hooks.Stop[0].hooks[0].command
+    const shown = execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' })
+    expect(shown).toBe(`/a b/$(x)'"\\n\n/opt/it’s/hook-bin.js\n--agent\ncodex\nStop\n`)
+  })
+})
+
+describe('what keeps a hook from running', () => {
+  const installed = (agent: HookedAgent, more: object): string =>
+    JSON.stringify({ ...JSON.parse(own(agent).install(null, commandOf(agent))), ...more })
+
+  test('a switch in the same file', () => {
+    expect(
+      own('claude-code').inspect(
+        installed('claude-code', { disableAllHooks: true }),
+        commandOf('claude-code'),
+      ),
+    ).toEqual({
+      kind: 'disabled',
+      why: '`disableAllHooks` is true in this file',
+    })
+    for (const off of [
+      { hooksConfig: { enabled: false } },
+      { tools: { enableHooks: false } },
+      { hooksConfig: { disabled: ['gantry-guard'] } },
+    ])
+      expect(own('gemini').inspect(installed('gemini', off), commandOf('gemini')).kind).toBe('disabled')
+  })
+
+  test('Claude Code: the strongest file that says anything is right', () => {
+    const [local, shared, user, managed] = own('claude-code').files('project', place)
+    const off = (...given: readonly (readonly [string | undefined, object])[]): string | null =>
+      own('claude-code').switchedOff?.(
+        given.map(([path = '', value]) => ({ path, text: JSON.stringify(value) })),
+        place,
+      ) ?? null
+    expect(off([user, { disableAllHooks: true }])).toContain('/h/.claude/settings.json')
+    expect(off([user, { disableAllHooks: true }], [shared, { disableAllHooks: false }])).toBeNull()
+    expect(off([local, { disableAllHooks: true }], [shared, { disableAllHooks: false }])).toContain(
+      'settings.local.json',
+    )
+    expect(off([managed, { disableAllHooks: true }], [local, { disableAllHooks: false }])).toContain(
+      'managed-settings.json',
+    )
+    expect(off([managed, { allowManagedHooksOnly: true }])).toContain('allowManagedHooksOnly')
+    expect(off([user, { allowManagedHooksOnly: true }])).toBeNull()
+  })
+
+  test('Codex: the feature switched off in config.toml', () => {
+    const off = (text: string): string | null =>
+      own('codex').switchedOff?.([{ path: '/h/.codex/config.toml', text }], place) ?? null
+    expect(off('[features]\nhooks = false\n')).toContain('/h/.codex/config.toml')
+    expect(off('model = "x"\n[features]\na = 1\ncodex_hooks=false # no\n[other]\n')).not.toBeNull()
+    expect(off('features.hooks = false\n')).not.toBeNull()
+    expect(off('[features]\nhooks = true\n[other]\nhooks = false\n')).toBeNull()
+  })
+})
+
+test('comments stay where the agent reads over them and are refused where it does not', () => {
+  const text = '{\n  // mine\n  "ui": { "theme": "dark" } // yes\n}\n'
+  const after = own('gemini').install(text, commandOf('gemini'))
+  expect(after).toContain('// mine')
+  expect(after).toContain('// yes')
+  expect(own('gemini').uninstall(after)).toBe(text)
+  expect(caught(() => own('claude-code').install(text, commandOf('claude-code')))).toMatchObject({
+    code: 'INVALID_FILE',
+    at: { line: 2, column: 3 },
+  })
+})
+
+function caught(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,81 @@
+import type { GuardedAgent, HookEvent, HookKind } from '../../core/hook-event.ts'
+import { withRefusalMark } from '../../core/refusal-mark.ts'
+import type { HookCaller, HookCapabilities, HookCodec, HookRegistration, HookReply } from '../hook-codec.ts'
+import { asObject, type Json } from '../json-fields.ts'
+import { hookText } from './hook-text.ts'
+import { eventNameOf, payloadOf } from './payload.ts'
+import { blocking, silent } from './replies.ts'
+import { type EventPowers, nothingSaid, type Said, saidBy } from './said.ts'
+
+/** What one agent adds to be a codec. Event names are the agent's own. */
+export interface AgentWire {
+  readonly agent: GuardedAgent
+  readonly capabilities: HookCapabilities
+  readonly events: readonly HookRegistration[]
+  /** Every event it knows, registered or not. One that is missing here is `other`, and is never answered. */
+  readonly known: ReadonlyMap<string, KnownEvent>
+  nameIn(payload: Json, caller: HookCaller): string | null
+  decode(name: string, payload: Json, caller: HookCaller): HookEvent
+  /** The name of an event such as this one, for when the command line does not tell it. */
+  nameOf(event: HookEvent): string | null
+  answer(name: string, said: Said): HookReply
+  /** How the agent is told nothing, where an empty answer will not do. */
+  readonly noOpinion?: HookReply
+  /** The payload says for certain that this stop is no repeated one. */
+  isFirstStop(payload: Json): boolean
+}
+
+export interface KnownEvent {
+  readonly kind: HookKind
+  readonly powers: EventPowers
+}
+
+export function defineCodec(wire: AgentWire): HookCodec {
+  const { agent, capabilities, events, known, noOpinion = silent } = wire
+  return {
+    agent,
+    capabilities,
+    events,
+    decode(payload, caller) {
+      const fields = payloadOf(agent, payload)
+      return wire.decode(eventNameOf(agent, wire.nameIn(fields, caller)), fields, caller)
+    },
+    encode(event, decision, caller) {
+      const name = answeredName(wire, event, caller)
+      const powers = name === null ? undefined : known.get(name)?.powers
+      if (name === null || powers === undefined) return noOpinion
+      return wire.answer(name, saidBy(decision, powers))
+    },
+    fail(payload, caller, why) {
+      const fields = asObject(payload) ?? {}
+      const name = wire.nameIn(fields, caller)
+      const text = `the guard itself failed: ${why}`
+      // Nobody knows what this would let pass.
+      if (name === null)
+        return blocking(hookText(withRefusalMark(`${text}\nIt blocks until it works again.`)))
+      const event = known.get(name)
+      if (event === undefined) return noOpinion
+      return wire.answer(name, failed(event, text, wire.isFirstStop(fields)))
+    },
+  }
+}
+
+/** The command line knows the event's name; of a name that does not fit to the event it is not believed. */
+function answeredName(wire: AgentWire, event: HookEvent, caller: HookCaller): string | null {
+  const told = wire.nameIn({}, caller)
+  return told !== null && wire.known.get(told)?.kind === event.kind ? told : wire.nameOf(event)
+}
+
+function failed({ kind, powers }: KnownEvent, text: string, isFirstStop: boolean): Said {
+  const isStop = kind === 'stop' || kind === 'subagent_stop'
+  const mustBlock = kind === 'tool_before' || kind === 'config_change' || (isStop && isFirstStop)
+  if (mustBlock && powers.block)
+    return { ...nothingSaid, block: hookText(withRefusalMark(`${text}\n${adviceFor(isStop)}`)) }
+  return powers.notice ? { ...nothingSaid, notice: hookText(withRefusalMark(text)) } : nothingSaid
+}
+
+function adviceFor(isStop: boolean): string {
+  return isStop
+    ? 'Whether the work is verified is not known: tell the person so. The next attempt to stop is let through.'
+    : 'It blocks what it cannot judge. Tell the person: `gantry guard status` shows what is wrong.'
+}

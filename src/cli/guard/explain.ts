@@ -1,0 +1,67 @@
+import { Command } from 'commander'
+import pc from 'picocolors'
+import type { Explanation } from '../../guard/explain.ts'
+import type { CliContext } from '../context.ts'
+import { paintVerdict, printSections } from './print-sections.ts'
+
+export function explainCommand(context: CliContext): Command {
+  return new Command('explain')
+    .description(
+      'Say why the guard decided as it did: the event, the rules that spoke, and what they rested on.',
+    )
+    .argument('<decision>', "the id a reason ends with, or 'latest'")
+    .option(
+      '--root <dir>',
+      "the project 'latest' is looked for in (default: the one around the working directory)",
+    )
+    .option('--json', 'print JSON and nothing else on standard output')
+    .action(async (wanted: string, flags: { readonly root?: string; readonly json?: boolean }) => {
+      const { explain } = await import('../../guard/explain.ts')
+      const { findRoot } = await import('../../rules/find-root.ts')
+      const { guardHome } = await import('../../rules/guard-home.ts')
+      const root = findRoot(flags.root ?? context.cwd)
+      const explanation = explain({ guardHome: guardHome(context.env), root, wanted })
+      if (flags.json === true) context.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`)
+      else print(explanation, context)
+    })
+}
+
+function print({ decision, event, evidence, facts, change, ledger }: Explanation, context: CliContext): void {
+  const { bold, dim } = pc.createColors(context.stdout.color)
+  const { verdict, reason, context: told, notice, findings, notes, engineMs, at, id } = decision
+  const { kind, agent, session, agentId, call, cwd } = event.event
+  context.stdout.write(`${bold(id)} ${paintVerdict(verdict, context)} ${dim(`${at}, in ${engineMs} ms`)}\n`)
+  const rules = findings.map((finding) => `${finding.rule} (${finding.verdict}): ${finding.text}`)
+  printSections(
+    [
+      {
+        title: 'Event',
+        lines: [
+          `${kind} of ${agent}, session ${session}${agentId === null ? '' : `, subagent ${agentId}`}`,
+          `in ${cwd}`,
+          ...(call === undefined ? [] : [`${call.tool} ${call.command ?? call.paths.join(' ')}`]),
+        ],
+      },
+      { title: 'Rules that spoke', lines: rules.length === 0 ? ['none'] : rules },
+      { title: 'Evidence', lines: evidence.map(describeEvidence) },
+      { title: 'What it rested on', lines: facts.map(({ name, value }) => `${name}: ${value}`) },
+      { title: 'Remembered', lines: notes.map((note) => JSON.stringify(note)) },
+      { title: 'What would change it', lines: change },
+      {
+        title: 'Told',
+        lines: [
+          ...(reason === null ? [] : [`the model, why: ${reason}`]),
+          ...(told === null ? [] : [`the model, as a fact: ${told}`]),
+          ...(notice === null ? [] : [`the person: ${notice}`]),
+        ],
+      },
+      { title: 'Ledger', lines: [ledger] },
+    ],
+    context,
+  )
+}
+
+function describeEvidence({ command, status, by, at, rejected }: Explanation['evidence'][number]): string {
+  const from = at === null ? '' : `, run at ${at}${by === null ? '' : `, seen by ${by}`}`
+  return `${command}: ${status}${from}${rejected === null ? '' : `; last run did not count: ${rejected}`}`
+}

@@ -1,0 +1,26 @@
+import type { HookPlace } from '../../agents/hook-installer.ts'
+import type { HookTarget } from '../../guard/install/install-hooks.ts'
+import { ownPlace } from '../../guard/own-place.ts'
+import { refuseBeneathAgent } from '../../guard/unlock/prove-person.ts'
+import { guardHome } from '../../rules/guard-home.ts'
+import { appendNote } from '../../rules/ledger/append-note.ts'
+import { currentSeal } from '../../rules/seal/current-seal.ts'
+import { sealedPaths } from '../../rules/seal/own-paths.ts'
+import { sealFiles } from '../../rules/seal/seal-files.ts'
+
+/** Who may change a guard that is there, and what is sealed once it was changed. */
+export function personAndSeal({
+  root,
+  env,
+}: HookPlace): Pick<HookTarget, 'checkPerson' | 'seal'> & { readonly isSealed: boolean } {
+  const home = guardHome(env)
+  return {
+    isSealed: currentSeal(home, root) !== null,
+    checkPerson: () => refuseBeneathAgent({ env, pid: process.pid }),
+    seal: async (files) => {
+      const paths = [...new Set([...sealedPaths(ownPlace(root, env)), ...files])]
+      const note = { kind: 'sealed', files: await sealFiles(paths) } as const
+      appendNote({ guardHome: home, root, note, nowMs: Date.now() })
+    },
+  }
+}

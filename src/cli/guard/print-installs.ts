@@ -1,0 +1,101 @@
+import { createColors } from 'picocolors'
+import type { ChosenAgent } from '../../guard/install/choose-agents.ts'
+import type { InstallOutcome } from '../../guard/install/install-hooks.ts'
+import type { UninstallOutcome } from '../../guard/install/uninstall-hooks.ts'
+import type { PluginOutcome } from '../../guard/install/write-plugin.ts'
+import { plainText } from '../../report/plain-text.ts'
+import type { CliContext } from '../context.ts'
+import type { HookFlags } from './hook-flags.ts'
+
+type Flags = Pick<HookFlags, 'dryRun' | 'json' | 'scope'>
+
+export function printInstalls(
+  {
+    root,
+    chosen,
+    outcomes,
+  }: {
+    readonly root: string
+    readonly chosen: readonly ChosenAgent[]
+    readonly outcomes: readonly InstallOutcome[]
+  },
+  flags: Flags,
+  { stdout }: CliContext,
+): void {
+  if (flags.json === true) {
+    const agents = outcomes.map(({ switchedOff, ...outcome }, index) => ({
+      ...outcome,
+      switched_off: switchedOff,
+      because: chosen[index]?.because,
+    }))
+    stdout.write(
+      `${JSON.stringify({ dry_run: flags.dryRun === true, scope: flags.scope, root, agents }, null, 2)}\n`,
+    )
+    return
+  }
+  const paint = createColors(stdout.color)
+  const words = flags.dryRun === true ? wouldBe : was
+  for (const [index, outcome] of outcomes.entries()) {
+    const { agent, path, result, backup, switchedOff, afterwards } = outcome
+    stdout.write(`${paint.bold(agent)}: ${words[result]} in ${path} (${chosen[index]?.because})\n`)
+    if (flags.dryRun === true) stdout.write(plainText(outcome.diff))
+    if (backup !== null) stdout.write(`  The file as it was: ${backup}\n`)
+    if (switchedOff !== null) stdout.write(`  ${paint.yellow('It will not run')}: ${switchedOff}.\n`)
+    if (result !== 'unchanged') for (const step of afterwards) stdout.write(`  ${step}\n`)
+  }
+}
+
+export function printUninstalls(
+  { root, outcomes }: { readonly root: string; readonly outcomes: readonly UninstallOutcome[] },
+  flags: Flags,
+  { stdout }: CliContext,
+): void {
+  if (flags.json === true) {
+    const document = { dry_run: flags.dryRun === true, scope: flags.scope, root, agents: outcomes }
+    stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    return
+  }
+  const paint = createColors(stdout.color)
+  const words = flags.dryRun === true ? wouldBe : was
+  for (const { agent, path, result, kept, diff } of outcomes) {
+    if (result === 'absent') continue
+    stdout.write(`${paint.bold(agent)}: ${words[result]} ${path}\n`)
+    if (flags.dryRun === true) stdout.write(plainText(diff))
+    for (const copy of kept)
+      stdout.write(`  Somebody changed the file since; the copy from before stays: ${copy}\n`)
+  }
+  if (outcomes.every(({ result }) => result === 'absent'))
+    stdout.write(`The guard is not installed in ${root}.\n`)
+}
+
+export function printPlugin(outcome: PluginOutcome, flags: Flags, { stdout }: CliContext): void {
+  if (flags.json === true) {
+    stdout.write(
+      `${JSON.stringify({ dry_run: flags.dryRun === true, scope: flags.scope, ...outcome }, null, 2)}\n`,
+    )
+    return
+  }
+  const words = flags.dryRun === true ? wouldBe : was
+  stdout.write(`The plugin ${words[outcome.result]} in ${outcome.path}\n`)
+  if (flags.dryRun === true) stdout.write(plainText(outcome.diff))
+  else if (outcome.result === 'installed')
+    stdout.write(`  Start Claude Code with it: claude --plugin-dir ${outcome.path}\n`)
+}
+
+const was = {
+  installed: 'is installed',
+  updated: 'is updated',
+  unchanged: 'is already installed',
+  restored: 'restored to the byte:',
+  removed: 'is taken out of',
+  absent: 'is not there',
+}
+
+const wouldBe = {
+  installed: 'would be installed',
+  updated: 'would be updated',
+  unchanged: 'is already installed',
+  restored: 'would be restored to the byte:',
+  removed: 'would be taken out of',
+  absent: 'is not there',
+}

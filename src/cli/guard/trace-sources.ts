@@ -1,0 +1,27 @@
+import { resolve } from 'node:path'
+import { newestSession } from '../../guard/trace/newest-session.ts'
+import { isFile } from '../../io/path-kind.ts'
+import { findRoot } from '../../rules/find-root.ts'
+import { guardHome } from '../../rules/guard-home.ts'
+import { ledgerPlace } from '../../rules/ledger/ledger-place.ts'
+import { readSettings } from '../../rules/settings/read-settings.ts'
+import type { TraceSources } from './show-trace.ts'
+
+/** The project the command is called in. Broken settings do not keep anybody from reading what happened. */
+export const traceSources: TraceSources = {
+  project: async ({ cwd, env }) => {
+    const root = findRoot(cwd)
+    const { settings } = await readSettings({ root, env, userDir: guardHome(env) })
+    return {
+      stateDir: resolve(root, settings.state.dir),
+      editThreshold: settings.loopDetection.editThreshold,
+    }
+  },
+  sessionLedgerPath: async (session, { cwd, env }) => {
+    const root = findRoot(cwd)
+    const home = guardHome(env)
+    if (session === 'latest') return newestSession(home, root)
+    const { session: path } = ledgerPlace(home, root, session)
+    return isFile(path) ? path : null
+  },
+}

@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { needs } from '../../../test/support/needs.ts'
+import { findAgentAbove } from '../../guard/unlock/find-agent-above.ts'
+import { findPty, ptyArgv, quoteForSh } from '../../io/pty.ts'
+import type { Note } from '../../rules/contract.ts'
+import { ledgerPlace } from '../../rules/ledger/ledger-place.ts'
+import { readLedger } from '../../rules/ledger/read-ledger.ts'
+
+const path = process.env.PATH ?? '/usr/bin:/bin'
+const hasPty = await findPty({ PATH: path })
+const byPerson = (await findAgentAbove({ env: {}, pid: process.pid })) === null
+
+let home: string
+let root: string
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'gantry-unlock-'))
+  root = join(home, 'project')
+  mkdirSync(root)
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+needs('terminal free of agents', hasPty && byPerson)(
+  'a person at a terminal unlocks by typing the code',
+  async () => {
+    const { output, code } = await run(ptyArgv(gantry('unlock', ['--for', '5m'])), typesTheCode)
+    expect(output).toContain('Unlocked until')
+    expect(code).toBe(0)
+    expect(notes()).toMatchObject([{ kind: 'unlocked', by: expect.stringContaining('dev on /dev/') }])
+  },
+)
+
+needs('terminal free of agents', hasPty && byPerson)('a wrong code leaves everything locked', async () => {
+  const { output, code } = await run(ptyArgv(gantry('unlock')), () => 'yes\n')
+  expect(output).toContain('the code was not typed')
+  expect(code).toBe(2)
+  expect(notes()).toEqual([])
+})
+
+needs('terminal free of agents', hasPty && byPerson)(
+  'a waiver asks in the same way and keeps its reason',
+  async () => {
+    const { code } = await run(ptyArgv(gantry('waive', ['--reason', 'no tests yet'])), typesTheCode)
+    expect(code).toBe(0)
+    expect(notes()).toMatchObject([{ kind: 'waived', why: 'no tests yet', tree: expect.any(String) }])
+  },
+)
+
+needs('terminal free of agents', hasPty && byPerson)('a seal is made by a person, and kept', async () => {
+  const { code } = await run(ptyArgv(gantry('seal')), typesTheCode)
+  expect(code).toBe(0)
+  const [note] = notes()
+  expect(note?.kind === 'sealed' && Object.keys(note.files)).toContain(join(root, '.claude/settings.json'))
+})
+
+test('without a terminal nobody is asked and nothing is unlocked', async () => {
+  const { output, code } = await run(gantry('unlock'), typesTheCode)
+  expect(output).toMatch(/no terminal to ask at|an agent seems/)
+  expect(code).toBe(2)
+  expect(notes()).toEqual([])
+})
+
+needs('script(1) of util-linux', hasPty)('a terminal that an agent made does not help it', async () => {
+  const { output, code } = await run(ptyArgv(gantry('unlock')), typesTheCode, { CLAUDECODE: '1' })
+  expect(output).toContain('an agent seems to be running it')
+  expect(code).toBe(2)
+  expect(notes()).toEqual([])
+})
+
+needs('script(1) of util-linux', hasPty)(
+  'an agent above is found although its variables are gone',
+  async () => {
+    const agent = join(home, 'claude')
+    copyFileSync('/bin/sh', agent)
+    const inner = ptyArgv(gantry('unlock')).map(quoteForSh).join(' ')
+    const { output, code } = await run([agent, '-c', `${inner}; exit $?`], typesTheCode)
+    expect(output).toContain('started by Claude Code')
+    expect(code).toBe(2)
+    expect(notes()).toEqual([])
+  },
+)
+
+needs('script(1) of util-linux', hasPty)(
+  'an agent with another name is found by the variables it gave',
+  async () => {
+    const inner = ptyArgv(['env', '-u', 'CLAUDECODE', ...gantry('unlock')])
+    const { output, code } = await run(
+      ['sh', '-c', `${inner.map(quoteForSh).join(' ')}; exit $?`],
+      typesTheCode,
+      {
+        CLAUDECODE: '1',
+      },
+    )
+    expect(output).toContain('above it has the variable CLAUDECODE')
+    expect(code).toBe(2)
+    expect(notes()).toEqual([])
+  },
+)
+
+needs('script(1) of util-linux', hasPty)(
+  'a terminal whose maker has lost its parents is no person',
+  async () => {
+    const inner = ptyArgv(gantry('unlock')).map(quoteForSh).join(' ')
+    // What starts it is gone before it asks; the pipes stay open until it has answered.
+    for (const script of [
+      `setsid sh -c ${quoteForSh(`(sleep 0.3; ${inner}) & exit 0`)}`,
+      `(sleep 0.3; exec setsid ${inner}) & exit 0`,
+    ]) {
+      const { output } = await run(['sh', '-c', script], typesTheCode)
+      expect(output).toContain('whoever started that is gone')
+      expect(notes()).toEqual([])
+    }
+  },
+)
+
+test('a lock asks nobody', async () => {
+  const { code } = await run(gantry('lock'), typesTheCode)
+  expect(code).toBe(0)
+  expect(notes()).toMatchObject([{ kind: 'unlocked', untilMs: 0 }])
+})
+
+function gantry(command: string, flags: readonly string[] = []): readonly [string, ...string[]] {
+  const source = (name: string): string => JSON.stringify(join(import.meta.dirname, name))
+  const program = `
+    const { ${command}Command } = await import(${source(`${command}.ts`)})
+    const { processContext } = await import(${source('../process-context.ts')})
+    const { printError } = await import(${source('../print-error.ts')})
+    const { context, exitCodeSet } = processContext()
+    try { await ${command}Command(context).parseAsync(process.argv.slice(1), { from: 'user' }); process.exitCode = exitCodeSet() }
+    catch (error) { process.exitCode = printError(error, context) }`
+  return [process.execPath, '--input-type=module', '-e', program, '--', ...flags]
+}
+
+function typesTheCode(output: string): string | null {
+  const code = /Type (\S+) to go on/.exec(output)?.[1]
+  return code === undefined ? null : `${code}\n`
+}
+
+/** Runs it, and types the answer once there is one to what it has printed. */
+function run(
+  [file, ...args]: readonly [string, ...string[]],
+  answer: (output: string) => string | null,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<{ readonly output: string; readonly code: number | null }> {
+  const env = { PATH: path, HOME: home, USER: 'dev', GANTRY_GUARD_HOME: join(home, 'guard'), ...variables }
+  const child = spawn(file, args, { cwd: root, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  let output = ''
+  let answered = false
+  const hear = (chunk: Buffer): void => {
+    output += chunk.toString()
+    const text = answered || !output.includes('to go on') ? null : answer(output)
+    if (text === null) return
+    answered = true
+    child.stdin.write(text)
+  }
+  child.stdout.on('data', hear)
+  child.stderr.on('data', hear)
+  child.stdin.on('error', () => undefined)
+  return new Promise((settle) => child.once('close', (code) => settle({ output, code })))
+}
+
+function notes(): readonly Note[] {
+  const guardHome = join(home, 'guard')
+  if (!readdirSync(home).includes('guard')) return []
+  const place = ledgerPlace(guardHome, root, '')
+  try {
+    readFileSync(place.project)
+  } catch {
+    return []
+  }
+  return readLedger(guardHome, place.project).entries.flatMap((entry) =>
+    entry.kind === 'note' ? [entry.note] : [],
+  )
+}

@@ -1,0 +1,76 @@
+import { relative, resolve, sep } from 'node:path'
+import { GantryError } from '../../core/error.ts'
+import { type PlanRequest, planRequestSchema } from '../../guard/plan/plan-request.ts'
+import { resumedRequest } from '../../guard/plan/resumed-request.ts'
+import { isDirectory } from '../../io/path-kind.ts'
+import { realPath } from '../../io/real-path.ts'
+import { findRoot } from '../../rules/find-root.ts'
+import { planSource } from '../../rules/project/declaring-files.ts'
+import type { Store } from '../../store/contract.ts'
+import type { CliContext } from '../context.ts'
+import type { PlanFlags } from './plan-flags.ts'
+
+/** What is asked, by the command line alone or over what an earlier run was asked. `resume` is a whole id. */
+export function planRequest(
+  plan: string | undefined,
+  flags: PlanFlags,
+  context: CliContext,
+  earlier: { readonly store: Store; readonly resume: string } | null,
+): PlanRequest {
+  const { maxAttempts, maxIterations, maxCostUsd, timeout: timeoutMs } = flags
+  const limits = defined({ maxAttempts, maxIterations, maxCostUsd, timeoutMs })
+  if (earlier !== null) {
+    refuseBesideResume(plan, flags)
+    return resumedRequest(earlier.store, earlier.resume, limits)
+  }
+  if (flags.agent === undefined) {
+    throw new GantryError('USAGE', 'no agent was named', {
+      hint: 'Name one with --agent: of gantry.yaml, a driver such as claude-code or builtin, or scripted:PATH.',
+    })
+  }
+  const root = projectRoot(context, flags)
+  const { agent, model, commit } = flags
+  return planRequestSchema.parse({
+    ...limits,
+    ...defined({ model, commit }),
+    ...(flags.config !== undefined && { configFile: resolve(context.cwd, flags.config) }),
+    root,
+    agent,
+    plan: plan === undefined ? planSource : planBelow(root, resolve(context.cwd, plan)),
+  })
+}
+
+export function projectRoot({ cwd }: CliContext, { root = '.' }: Pick<PlanFlags, 'root'>): string {
+  const directory = resolve(cwd, root)
+  if (isDirectory(directory)) return findRoot(directory)
+  throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
+    hint: 'Name the project with --root DIR.',
+  })
+}
+
+function planBelow(root: string, path: string): string {
+  const below = relative(root, realPath(path))
+  if (below !== '' && !below.startsWith('..') && !below.startsWith(sep)) return below.split(sep).join('/')
+  throw new GantryError('USAGE', `the plan ${path} does not lie in the project ${root}`, {
+    hint: 'Name the project it lies in with --root DIR.',
+  })
+}
+
+/** A run goes on as it was begun; a flag that would be silently ignored is refused. */
+function refuseBesideResume(plan: string | undefined, flags: PlanFlags): void {
+  const given: readonly (readonly [string, unknown])[] = [
+    ['a plan', plan],
+    ['--agent', flags.agent],
+    ['--model', flags.model],
+    ['--commit', flags.commit],
+  ]
+  const clash = given.find(([, value]) => value !== undefined)
+  if (clash === undefined) return
+  throw new GantryError('USAGE', `--resume goes on with a run as it was begun: ${clash[0]} would change it`, {
+    hint: 'Leave it out.',
+  })
+}
+
+function defined<T extends object>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>
+}

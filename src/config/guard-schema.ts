@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { type Setting, settingGroups, settingTable } from '../rules/settings/setting-table.ts'
+
+const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
+
+/** The key `guard` of gantry.yaml. The values themselves are read by the guard, which must not load this. */
+export const guardSchema: z.ZodObject = groupSchema('', {})
+
+/** harness.json: the same keys, and the line that leads an editor to this schema. */
+export const harnessSchema: z.ZodObject = groupSchema('', {
+  $schema: z.string().optional().describe('Where the schema of this file is, for editors.'),
+})
+
+function groupSchema(group: string, first: Record<string, z.ZodType>): z.ZodObject {
+  const prefix = group === '' ? '' : `${group}.`
+  const shape: Record<string, z.ZodType> = { ...first }
+  for (const [path, setting] of settings) {
+    const [key = '', ...deeper] = path.startsWith(prefix) ? path.slice(prefix.length).split('.') : []
+    if (key === '' || shape[key] !== undefined) continue
+    shape[key] =
+      deeper.length === 0
+        ? valueSchema(setting).optional().meta(noteOf(setting))
+        : groupSchema(prefix + key, {})
+            .optional()
+            .describe(settingGroups[prefix + key] ?? '')
+  }
+  return z.strictObject(shape)
+}
+
+/** Not zod's default: nothing would be left to tell what a file says from what it leaves to the others. */
+function noteOf({ about, variable, initial }: Setting): { description: string; default: unknown } {
+  const override = variable === undefined ? '' : ` ${variable} in the environment wins.`
+  return { description: about + override, default: initial }
+}
+
+function valueSchema({ kind, min, max, pattern, choices = [] }: Setting): z.ZodType {
+  switch (kind) {
+    case 'flag':
+      return z.boolean()
+    case 'whole':
+      return between(z.int(), min, max)
+    case 'amount':
+      return between(z.number(), min, max)
+    case 'text':
+      return pattern === undefined ? z.string().min(1) : z.string().regex(new RegExp(pattern))
+    case 'texts':
+      return z.array(z.string().min(1))
+    case 'choice':
+      return z.enum(choices)
+  }
+}
+
+function between(schema: z.ZodNumber, min?: number, max?: number): z.ZodNumber {
+  const above = min === undefined ? schema : schema.min(min)
+  return max === undefined ? above : above.max(max)
+}

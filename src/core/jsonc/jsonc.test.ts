@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { appendJson, removeJson } from './edit-jsonc.ts'
+import { parseJsonc, plainValue } from './parse-jsonc.ts'
+
+const read = (text: string, comments = true): unknown => {
+  const parsed = parseJsonc(text, { comments })
+  return parsed.kind === 'parsed' ? plainValue(parsed.node) : `${parsed.offset}: ${parsed.text}`
+}
+
+describe('reading', () => {
+  test('gives for every JSON text what JSON.parse gives', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.constantFrom(undefined, 2, '\t'), (text, indent) => {
+        const shown = JSON.stringify(JSON.parse(text), null, indent)
+        expect(read(shown, false)).toEqual(JSON.parse(shown))
+      }),
+    )
+  })
+
+  test('refuses every text that JSON.parse refuses', () => {
+    const parts = [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '1',
+      '01',
+      '-',
+      '1.',
+      'true',
+      'nul',
+      ' ',
+      '\n',
+      '"',
+      '\\',
+      '\0',
+    ]
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 9 }), (pieces) => {
+        const text = pieces.join('')
+        const mine = parseJsonc(text, { comments: false }).kind === 'parsed'
+        expect(mine).toBe(parses(text))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('a comment is read over where it is allowed, and named where it is not', () => {
+    const text = '// first\n{ "a": /* one */ 1 } // last'
+    expect(read(text)).toEqual({ a: 1 })
+    expect(read(text, false)).toBe('0: a comment is not allowed in this file')
+  })
+
+  test.each([
+    ['', '0: the file ends too early: the file is empty'],
+    ['{"a":1,}', '6: a comma before } is not allowed'],
+    ['{"a" 1}', '5: a colon is expected after the key "a"'],
+    ["{'a':1}", '1: a key in double quotes is expected here'],
+    ['{"a":1', '6: the file ends too early: a comma or } is expected here'],
+    ['{} x', '3: something follows the end of the value'],
+    ['{"a": /* no end', '6: a value is expected here'],
+    ['['.repeat(9999), '201: nested too deeply'],
+  ])('%j is broken at a place that is told', (text, told) => {
+    expect(read(text)).toBe(told)
+  })
+
+  test('a byte order mark is no content, a key named __proto__ is one, and of two equal keys the last counts', () => {
+    expect(read('\uFEFF{"a":1,"a":2}')).toEqual({ a: 2 })
+    expect(Object.keys(read('{"__proto__":{"x":1}}') as object)).toEqual(['__proto__'])
+  })
+})
+
+describe('changing', () => {
+  const style = fc.record({
+    value: fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 }),
+    indent: fc.constantFrom(undefined, 2, 4, '\t'),
+    eol: fc.constantFrom('\n', '\r\n'),
+    end: fc.constantFrom('', '\n'),
+  })
+  const shown = ({
+    value,
+    indent,
+    eol,
+    end,
+  }: {
+    value: unknown
+    indent: number | string | undefined
+    eol: string
+    end: string
+  }) => `${JSON.stringify(value, null, indent).replaceAll('\n', eol)}${end}`
+
+  test('what is appended is there, and everything else is as it was', () => {
+    fc.assert(
+      fc.property(style, fc.jsonValue({ maxDepth: 2 }), (given, added) => {
+        const text = appendJson(shown(given), [], { key: '*new', value: added })
+        const plain = JSON.parse(JSON.stringify({ ...given.value, '*new': added }))
+        expect(JSON.parse(text)).toEqual(plain)
+        expect(Object.keys(JSON.parse(text))).toEqual(Object.keys(plain))
+      }),
+    )
+  })
+
+  test('what is appended to a text of several lines and removed again leaves the text byte for byte', () => {
+    fc.assert(
+      fc.property(style, fc.jsonValue({ maxDepth: 2 }), (given, added) => {
+        fc.pre(given.indent !== undefined && Object.keys(given.value).length > 0)
+        const text = shown(given)
+        expect(removeJson(appendJson(text, [], { key: '*new', value: added }), ['*new'])).toBe(text)
+      }),
+    )
+  })
+
+  test('every entry can be removed, and only it goes', () => {
+    fc.assert(
+      fc.property(style, fc.nat(), (given, at) => {
+        const keys = Object.keys(given.value)
+        fc.pre(keys.length > 0)
+        const key = keys[at % keys.length] ?? ''
+        const { [key]: _, ...rest } = JSON.parse(JSON.stringify(given.value))
+        expect(JSON.parse(removeJson(shown(given), [key]))).toEqual(rest)
+      }),
+    )
+  })
+
+  test('a list with comments keeps them through an append and a removal', () => {
+    const text = '{\n  // all of it\n  "list": [\n    1, // one, the first\n    2 // two\n  ]\n}\n'
+    const longer = appendJson(text, ['list'], { value: { a: 3 } })
+    expect(longer).toBe(
+      '{\n  // all of it\n  "list": [\n    1, // one, the first\n    2, // two\n    {\n      "a": 3\n    }\n  ]\n}\n',
+    )
+    expect(removeJson(longer, ['list', 2])).toBe(text)
+    expect(read(removeJson(longer, ['list', 0]))).toEqual({ list: [2, { a: 3 }] })
+    expect(removeJson(longer, ['list', 0])).toContain('// one, the first')
+    expect(read(removeJson(longer, ['list', 1]))).toEqual({ list: [1, { a: 3 }] })
+  })
+
+  test('a comment at the end of a line never swallows what follows', () => {
+    for (const text of ['[1, // c\n 2]', '[1 // c\n, 2, 3]', '[1, /* , */ 2 // c\n]', '[ // c\n1]']) {
+      const length = (read(text) as unknown[]).length
+      for (let at = 0; at < length; at++) expect(read(removeJson(text, [at]))).toHaveLength(length - 1)
+      expect(read(appendJson(text, [], { value: 9 }))).toHaveLength(length + 1)
+    }
+  })
+
+  test('a text on one line grows below, and an empty one gets its lines', () => {
+    expect(appendJson('{"a":1}', [], { key: 'b', value: [2] })).toBe('{"a":1,\n  "b": [\n    2\n  ]\n}')
+    expect(appendJson('{}\n', [], { key: 'b', value: 2 })).toBe('{\n  "b": 2\n}\n')
+    expect(appendJson('{ /* none */ }', [], { key: 'b', value: 2 })).toBe('{ /* none */\n  "b": 2\n}')
+  })
+})
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

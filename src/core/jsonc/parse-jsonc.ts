@@ -1,0 +1,170 @@
+/** A value of a JSON text that still knows where it stands; `end` is behind its last character. */
+export type JsoncNode =
+  | {
+      readonly kind: 'object'
+      readonly start: number
+      readonly end: number
+      readonly members: readonly JsoncMember[]
+    }
+  | {
+      readonly kind: 'array'
+      readonly start: number
+      readonly end: number
+      readonly items: readonly JsoncNode[]
+    }
+  | { readonly kind: 'scalar'; readonly start: number; readonly end: number; readonly value: JsonScalar }
+
+export interface JsoncMember {
+  readonly key: string
+  readonly keyStart: number
+  readonly value: JsoncNode
+}
+
+export type JsonScalar = string | number | boolean | null
+
+export type JsoncParse =
+  | { readonly kind: 'parsed'; readonly node: JsoncNode; readonly hasComments: boolean }
+  | { readonly kind: 'broken'; readonly offset: number; readonly text: string }
+
+/** JSON, with comments where the reader of the file takes them. Nothing else is forgiven: programs that read JSON forgive nothing. */
+export function parseJsonc(text: string, options: { readonly comments: boolean }): JsoncParse {
+  const cursor: Cursor = { text, at: text.startsWith('\uFEFF') ? 1 : 0, ...options, hasComments: false }
+  try {
+    return { kind: 'parsed', node: readDocument(cursor), hasComments: cursor.hasComments }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { kind: 'broken', offset: cursor.at, text: error.message }
+  }
+}
+
+/** The plain value. Of a key that stands twice the last one counts, as everywhere. */
+export function plainValue(node: JsoncNode): unknown {
+  switch (node.kind) {
+    case 'scalar':
+      return node.value
+    case 'array':
+      return node.items.map(plainValue)
+    case 'object':
+      return Object.fromEntries(node.members.map(({ key, value }) => [key, plainValue(value)]))
+  }
+}
+
+interface Cursor {
+  readonly text: string
+  readonly comments: boolean
+  /** Also where the text is broken, when reading ends with a SyntaxError. */
+  at: number
+  hasComments: boolean
+}
+
+const depthMax = 200
+
+function readDocument(cursor: Cursor): JsoncNode {
+  skipBlank(cursor)
+  if (cursor.at === cursor.text.length) throw broken(cursor, 'the file is empty')
+  const node = readValue(cursor, 0)
+  skipBlank(cursor)
+  if (cursor.at < cursor.text.length) throw broken(cursor, 'something follows the end of the value')
+  return node
+}
+
+function readValue(cursor: Cursor, depth: number): JsoncNode {
+  if (depth > depthMax) throw broken(cursor, 'nested too deeply')
+  const start = cursor.at
+  switch (cursor.text[start]) {
+    case '{': {
+      const members = readObject(cursor, depth)
+      return { kind: 'object', start, end: cursor.at, members }
+    }
+    case '[': {
+      const items = readArray(cursor, depth)
+      return { kind: 'array', start, end: cursor.at, items }
+    }
+    case '"': {
+      const value = readString(cursor)
+      return { kind: 'scalar', start, end: cursor.at, value }
+    }
+    default: {
+      const value: JsonScalar = JSON.parse(match(cursor, wordShape, 'a value is expected here'))
+      return { kind: 'scalar', start, end: cursor.at, value }
+    }
+  }
+}
+
+function readObject(cursor: Cursor, depth: number): readonly JsoncMember[] {
+  const members: JsoncMember[] = []
+  cursor.at += 1
+  skipBlank(cursor)
+  while (!takes(cursor, '}')) {
+    if (members.length > 0) readComma(cursor, '}')
+    const keyStart = cursor.at
+    if (cursor.text[keyStart] !== '"') throw broken(cursor, 'a key in double quotes is expected here')
+    const key = readString(cursor)
+    skipBlank(cursor)
+    if (!takes(cursor, ':')) throw broken(cursor, `a colon is expected after the key ${JSON.stringify(key)}`)
+    skipBlank(cursor)
+    members.push({ key, keyStart, value: readValue(cursor, depth + 1) })
+    skipBlank(cursor)
+  }
+  return members
+}
+
+function readArray(cursor: Cursor, depth: number): readonly JsoncNode[] {
+  const items: JsoncNode[] = []
+  cursor.at += 1
+  skipBlank(cursor)
+  while (!takes(cursor, ']')) {
+    if (items.length > 0) readComma(cursor, ']')
+    items.push(readValue(cursor, depth + 1))
+    skipBlank(cursor)
+  }
+  return items
+}
+
+function readComma(cursor: Cursor, close: string): void {
+  const { at } = cursor
+  if (!takes(cursor, ',')) throw broken(cursor, `a comma or ${close} is expected here`)
+  skipBlank(cursor)
+  if (cursor.text[cursor.at] !== close) return
+  cursor.at = at
+  throw broken(cursor, `a comma before ${close} is not allowed`)
+}
+
+function readString(cursor: Cursor): string {
+  return JSON.parse(
+    match(cursor, stringShape, 'this text in quotes does not end, or has a character it must not have'),
+  )
+}
+
+function skipBlank(cursor: Cursor): void {
+  for (;;) {
+    match(cursor, blankShape, '')
+    if (cursor.text[cursor.at] !== '/') return
+    if (!cursor.comments) throw broken(cursor, 'a comment is not allowed in this file')
+    match(cursor, commentShape, 'a value is expected here')
+    cursor.hasComments = true
+  }
+}
+
+function match(cursor: Cursor, shape: RegExp, expected: string): string {
+  shape.lastIndex = cursor.at
+  const found = shape.exec(cursor.text)?.[0]
+  if (found === undefined) throw broken(cursor, expected)
+  cursor.at += found.length
+  return found
+}
+
+function takes(cursor: Cursor, character: string): boolean {
+  if (cursor.text[cursor.at] !== character) return false
+  cursor.at += 1
+  return true
+}
+
+function broken({ text, at }: Cursor, message: string): SyntaxError {
+  return new SyntaxError(at >= text.length ? `the file ends too early: ${message}` : message)
+}
+
+const stringShape = /"(?:[^"\\\0-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
+const wordShape = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y
+const blankShape = /[ \t\r\n]*/y
+const commentShape = /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y

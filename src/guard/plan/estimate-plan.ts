@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import type { Store } from '../../store/contract.ts'
+import { openRun } from '../../store/open-run.ts'
+import { readManifestState } from '../../store/read-manifest.ts'
+import { runIds } from '../../store/run-ids.ts'
+import type { PreparedPlan } from './prepare-plan.ts'
+
+/** What is left of a plan would cost, by what earlier runs with the same agent and model took per finished task. */
+export interface PlanEstimate {
+  readonly open: number
+  /** Tasks the estimate is learned from. */
+  readonly learnedFrom: number
+  /** null when nothing is known. */
+  readonly costUsd: number | null
+  readonly durationMs: number | null
+}
+
+const maxRuns = 20
+
+export async function estimatePlan({ request, tasks }: PreparedPlan, store: Store): Promise<PlanEstimate> {
+  const open = tasks.filter(({ done }) => !done).length
+  let finished = 0
+  let durationMs = 0
+  let costUsd: number | null = 0
+  for (const { id } of planRuns(store)) {
+    for await (const record of openRun(store, id).trials()) {
+      if (record.agent !== request.agent || record.model !== request.model) continue
+      if (record.verdict === 'pass') finished += 1
+      durationMs += record.durationMs
+      costUsd = costUsd === null || record.costUsd === null ? null : costUsd + record.costUsd
+    }
+  }
+  if (finished === 0) return { open, learnedFrom: 0, costUsd: null, durationMs: null }
+  const perTask = open / finished
+  return {
+    open,
+    learnedFrom: finished,
+    costUsd: costUsd === null ? null : costUsd * perTask,
+    durationMs: Math.round(durationMs * perTask),
+  }
+}
+
+function planRuns(store: Store): readonly { readonly id: string }[] {
+  const isPlan = ({ id }: { readonly id: string }): boolean => {
+    const state = readManifestState(join(store.runsDir, id))
+    return state.kind === 'whole' && state.manifest.kind === 'plan'
+  }
+  return runIds(store).filter(isPlan).slice(0, maxRuns)
+}

@@ -1,0 +1,218 @@
+import { join } from 'node:path'
+import type { AgentOutcome } from '../../agents/contract.ts'
+import type { TrialRecord } from '../../core/trial.ts'
+import { openAppendLog } from '../../io/append-log.ts'
+import { systemClock } from '../../io/clock.ts'
+import { writeFileAtomic, writeJsonAtomic } from '../../io/files.ts'
+import { treeFingerprint } from '../../rules/facts/tree-fingerprint.ts'
+import { lookAtTests } from '../../rules/tests/look-at-tests.ts'
+import { weakenings } from '../../rules/tests/weakenings.ts'
+import { openEventRecorder } from '../../store/event-recorder.ts'
+import type { Failure } from './failure.ts'
+import { iterationRecord } from './iteration-record.ts'
+import { judgeIteration } from './judge-iteration.ts'
+import { readPlanFile, writePlanFile } from './plan-file.ts'
+import type { KeyedTask } from './plan-tasks.ts'
+import type { PlanWork } from './plan-work.ts'
+import { type Reconciled, reconcilePlan } from './reconcile-plan.ts'
+import { requiredNow } from './required-commands.ts'
+import { runAgentOnTask } from './run-agent-on-task.ts'
+import { taskPrompt } from './task-prompt.ts'
+import { taskSection } from './task-section.ts'
+import { type JudgedRun, type Verification, verifyTree } from './verify-tree.ts'
+
+export interface IterationRequest {
+  readonly id: string
+  readonly number: number
+  readonly task: KeyedTask
+  readonly planText: string
+  readonly attempt: number
+  readonly failure: Failure | null
+  /** The tree when the task was begun. */
+  readonly baseline: string
+  readonly maxCostUsd?: number
+}
+
+export interface Iteration {
+  readonly record: TrialRecord
+  /** Who ticked the box, when the task is done. */
+  readonly tickedBy: 'agent' | 'gantry'
+  readonly failure: Failure | null
+}
+
+const maxDiffBytes = 4 * 1024 * 1024
+const maxLogBytes = 16 * 1024 * 1024
+const maxWeaker = 20
+
+/** One fresh agent at one task, and what Gantry itself finds afterwards. Whatever happens, the plan's boxes are as before. */
+export async function iterate(work: PlanWork, request: IterationRequest): Promise<Iteration> {
+  const { run, prepared, shadow, step } = work
+  const { id, number, task, attempt, planText, baseline } = request
+  const dir = run.openTrial(id)
+  const before = await shadow.take()
+  const tests = await lookAtTests(prepared.request.root, work.declared)
+  work.notes.begin(id, { task: task.key, line: task.line, plan: planText, baseline })
+  step({
+    kind: 'iteration_started',
+    iteration: number,
+    task: task.title,
+    line: task.line,
+    attempt,
+    max_attempts: prepared.request.maxAttempts,
+  })
+  const startedAt = systemClock.now().toISOString()
+  const startedMs = performance.now()
+  const outcome = await askAgent(work, request, dir)
+  const reconciled = putPlanBack(work, request)
+  const after = await shadow.take()
+  writeFileAtomic(
+    join(dir, 'diff.patch'),
+    prepared.redaction.text(await shadow.diff(before, after, maxDiffBytes)),
+  )
+  const changed = (await shadow.changes(baseline, after)).filter((path) => path !== work.file.path)
+  const weaker = weakenings(tests, await lookAtTests(prepared.request.root, work.declared))
+  const weakened = weaker.slice(0, maxWeaker).map((text) => `tests are weaker than before: ${text}`)
+  for (const message of weakened) step({ kind: 'note', level: 'warning', message })
+  const warnings = [...warningsOf(reconciled), ...weakened]
+  const end = (verdict: TrialRecord['verdict'], reason: string, runs: readonly JudgedRun[]): TrialRecord => {
+    const durationMs = Math.round(performance.now() - startedMs)
+    const facts = { id, task: task.key, line: task.line, attempt, outcome, startedAt, durationMs, warnings }
+    return iterationRecord(work, { ...facts, verdict, reason, runs })
+  }
+  const tickedBy = reconciled.ticked ? 'agent' : 'gantry'
+  const lost = whyLost(work, outcome)
+  if (lost !== null) return { record: end('infra', lost, []), tickedBy, failure: null }
+  const verification = await verify(work, request, dir)
+  const { runs } = verification
+  if (verification.kind === 'lost')
+    return { record: end('infra', verification.why, runs), tickedBy, failure: null }
+  const judged = judgeIteration({
+    runs,
+    isGreen: verification.kind === 'green',
+    changed,
+    plan: work.file.path,
+  })
+  if (judged.kind === 'done') return { record: end('pass', judged.reason, runs), tickedBy, failure: null }
+  const { failure } = judged
+  run.checkpoint(id, 'failure', failure)
+  return { record: end('fail', failure.reason, runs), tickedBy, failure }
+}
+
+async function askAgent(work: PlanWork, request: IterationRequest, dir: string): Promise<AgentOutcome> {
+  const { prepared, step } = work
+  const { number, attempt, maxCostUsd } = request
+  const prompt = await promptOf(work, request)
+  writeFileAtomic(join(dir, 'prompt.md'), prepared.redaction.text(prompt))
+  const recorder = openEventRecorder({
+    events: join(dir, 'events.jsonl'),
+    transcript: join(dir, 'transcript.raw.txt'),
+    redaction: prepared.redaction,
+    clock: systemClock,
+  })
+  const startedMs = performance.now()
+  try {
+    const turn = { prompt, iteration: number, attempt, recorder }
+    const outcome = await runAgentOnTask(work, {
+      ...turn,
+      ...(maxCostUsd !== undefined && { maxCostUsd }),
+    })
+    step({
+      kind: 'agent_ended',
+      iteration: number,
+      ending: outcome.ending,
+      exit_code: outcome.exitCode,
+      cost_usd: outcome.costUsd,
+      duration_ms: Math.round(performance.now() - startedMs),
+      failure: outcome.failure?.message ?? outcome.invalid ?? null,
+    })
+    return outcome
+  } finally {
+    recorder.close()
+  }
+}
+
+async function promptOf(work: PlanWork, request: IterationRequest): Promise<string> {
+  const { task, planText, attempt, failure } = request
+  const { maxAttempts, commit } = work.prepared.request
+  return taskPrompt({
+    plan: work.file.path,
+    section: taskSection(planText, task),
+    commands: await commandsNow(work, planText),
+    attempt,
+    maxAttempts,
+    failure,
+    commits: commit,
+  })
+}
+
+function commandsNow({ prepared: { request, settings }, declared }: PlanWork, planText: string) {
+  return requiredNow({ root: request.root, settings, plan: request.plan, planText, declared })
+}
+
+function putPlanBack({ file, step }: PlanWork, { number, planText, task }: IterationRequest): Reconciled {
+  const now = readPlanFile(file)
+  const reconciled = reconcilePlan(planText, now, task.key)
+  if (reconciled.text !== now) writePlanFile(file, reconciled.text)
+  const { others: boxes, missing } = reconciled
+  if (boxes.length > 0 || missing.length > 0)
+    step({ kind: 'plan_restored', iteration: number, boxes, missing })
+  return reconciled
+}
+
+function warningsOf({ others, missing }: Reconciled): readonly string[] {
+  return [
+    ...others.map((title) => `the agent changed the box of another task, which was put back: ${title}`),
+    ...missing.map((title) => `the agent took a task out of the plan, which was put back: ${title}`),
+  ]
+}
+
+/** It did not really happen: nothing is held against the task. */
+function whyLost({ signal }: PlanWork, { failure, invalid, ending }: AgentOutcome): string | null {
+  if (signal.aborted || ending === 'cancelled') return 'it was interrupted'
+  if (invalid !== undefined) return invalid
+  return failure === null ? null : `${failure.reason}: ${failure.message}`
+}
+
+async function verify(
+  work: PlanWork,
+  { number, planText }: IterationRequest,
+  dir: string,
+): Promise<Verification> {
+  const { prepared, checkEnv, signal, step } = work
+  const { root } = prepared.request
+  const { state, checklist } = prepared.settings
+  const log = openAppendLog(join(dir, 'verification.log'))
+  const pieces = prepared.redaction.chunks()
+  let written = 0
+  try {
+    const verification = await verifyTree({
+      root,
+      commands: await commandsNow(work, readPlanFile(work.file) ?? planText),
+      env: checkEnv,
+      timeoutMs: checklist.verificationTimeoutSeconds * 1000,
+      tree: () => treeFingerprint(root, state.dir),
+      redact: prepared.redaction.text,
+      onOutput: (chunk) => {
+        written += chunk.length
+        if (written <= maxLogBytes) log.append(pieces.push(chunk))
+      },
+      signal,
+    })
+    log.append(pieces.end())
+    writeJsonAtomic(join(dir, 'evidence.json'), prepared.redaction.value(verification.runs))
+    for (const run of verification.runs) {
+      step({
+        kind: 'verified',
+        iteration: number,
+        command: run.command,
+        status: run.status,
+        exit_code: run.exitCode,
+        why: run.notCounted ?? null,
+        duration_ms: run.durationMs,
+      })
+    }
+    return verification
+  } finally {
+    log.close()
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { costSoFar, type IterationEnd, noProgress, withIteration } from './plan-progress.ts'
+
+function after(...ends: readonly IterationEnd[]) {
+  return ends.reduce(withIteration, noProgress)
+}
+
+const failed = { case: 'a', verdict: 'fail', costUsd: 0.5 } as const
+const passed = { case: 'a', verdict: 'pass', costUsd: 0.25 } as const
+const lost = { case: 'a', verdict: 'infra', costUsd: null } as const
+
+test('only attempts that were not accepted count against a task', () => {
+  const { attempts, iterations } = after(failed, lost, failed, { ...failed, case: 'b' }, passed)
+  expect([attempts.get('a'), attempts.get('b'), iterations]).toEqual([2, 1, 4])
+})
+
+test('what did not really happen counts only in a row', () => {
+  expect(after(lost, lost).lostInRow).toBe(2)
+  expect(after(lost, lost, failed).lostInRow).toBe(0)
+  expect(after(failed, lost).lostInRow).toBe(1)
+})
+
+test('money is summed up, and what nobody knows is unmetered, never zero', () => {
+  expect(costSoFar(after(failed, passed))).toBe(0.75)
+  expect(costSoFar(after({ ...failed, costUsd: null }))).toBeNull()
+  expect(costSoFar(after(lost))).toBeNull()
+  const mixed = after(failed, { ...failed, costUsd: null })
+  expect([costSoFar(mixed), mixed.unmetered]).toEqual([0.5, 1])
+  expect(costSoFar(noProgress)).toBe(0)
+})

@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { loadProject, type Project } from '../../config/load.ts'
+import { modelBehind } from '../../config/model-behind.ts'
+import { type ResolvedAgent, resolveAgent } from '../../config/resolve-agent.ts'
+import { GantryError } from '../../core/error.ts'
+import { createRedaction, type Redaction } from '../../core/redaction.ts'
+import { hermeticEnv } from '../../io/hermetic-env.ts'
+import { temporaryDirectory } from '../../io/temporary-directory.ts'
+import type { ModelBehind } from '../../models/boundary/behind.ts'
+import { builtInPrices } from '../../models/prices.ts'
+import type { PriceTable } from '../../models/pricing.ts'
+import type { DeclaredCommand, Settings } from '../../rules/contract.ts'
+import { guardHome } from '../../rules/guard-home.ts'
+import { readSettings } from '../../rules/settings/read-settings.ts'
+import type { HookProgram } from '../install/hook-program.ts'
+import { agentEnvironment } from './agent-environment.ts'
+import { type AgentGuard, guardForAgent } from './guard-for-agent.ts'
+import { requirePlanFile } from './plan-file.ts'
+import type { PlanRequest } from './plan-request.ts'
+import { type KeyedTask, planTasks } from './plan-tasks.ts'
+import { declaredNow, requiredNow } from './required-commands.ts'
+import { checkInstallable } from './temporary-guard.ts'
+
+/** A plan run that is ready to start: everything resolved and checked, nothing spent and nothing changed. */
+export interface PreparedPlan {
+  readonly request: PlanRequest
+  readonly project: Project
+  readonly agent: ResolvedAgent
+  /** What stands behind the agent in place of its provider; null when nothing does. */
+  readonly behind: ModelBehind | null
+  readonly prices: PriceTable
+  readonly redaction: Redaction
+  /** Of the caller. */
+  readonly host: Readonly<Record<string, string | undefined>>
+  readonly settings: Settings
+  readonly tasks: readonly KeyedTask[]
+  /** All that is declared in the project, and those of them that must be green. */
+  readonly declared: readonly DeclaredCommand[]
+  readonly commands: readonly DeclaredCommand[]
+  readonly guard: AgentGuard
+  readonly program: HookProgram
+}
+
+export interface PreparePowers {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly program: HookProgram
+  readonly signal: AbortSignal
+}
+
+export async function preparePlan(request: PlanRequest, powers: PreparePowers): Promise<PreparedPlan> {
+  const { root, plan } = request
+  const { env, program, signal } = powers
+  const text = requirePlanFile({ root, path: plan })
+  const tasks = planTasks(text)
+  if (tasks.length === 0) {
+    throw new GantryError('USAGE', `${join(root, plan)} has no tasks`, {
+      hint: 'A task is a checkbox at the beginning of a line: - [ ] title.',
+    })
+  }
+  const project = loadProject(root, request.configFile)
+  using scratch = temporaryDirectory('gantry-plan-')
+  const agent = await resolveAgent(request.agent, {
+    project,
+    cwd: root,
+    env,
+    probeEnv: hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path }),
+    signal,
+    homeUnlessSaid: 'host',
+  })
+  refuseModel(request, project)
+  const behind = modelBehind(agent, { replay: 'off', faults: [] })
+  refuseLockedOut(agent, behind)
+  const agentEnv = agentEnvironment({
+    agent,
+    host: env,
+    isBehind: behind !== null,
+    home: scratch.path,
+    tmp: scratch.path,
+  })
+  const read = await readSettings({ root, env: agentEnv, userDir: guardHome(env) })
+  if (read.kind === 'broken')
+    throw new GantryError('INVALID_FILE', `the guard's settings cannot be read\n${read.problem}`)
+  const { settings } = read
+  const place = { root, settings, plan, planText: text }
+  const declared = await declaredNow(place)
+  const hookPlace = { root, home: agentEnv.HOME ?? '', env: agentEnv }
+  const guard = guardForAgent(agent.driver.name, hookPlace, program, trustsHooks(request, project))
+  if (guard.kind === 'temporary') await checkInstallable({ ...guard, place: hookPlace, program })
+  return {
+    request,
+    project,
+    agent,
+    behind,
+    prices: { ...builtInPrices, ...project.config.models },
+    redaction: createRedaction(project.config.redact, env, agent.env),
+    host: env,
+    settings,
+    tasks,
+    declared,
+    commands: await requiredNow({ ...place, declared }),
+    guard,
+    program,
+  }
+}
+
+function refuseModel({ agent, model }: PlanRequest, { config }: Project): void {
+  const models = config.agents[agent]?.models ?? []
+  if (models.length === 0 || models.includes(model)) return
+  throw new GantryError('USAGE', `agent '${agent}' is not run with the model '${model}'`, {
+    hint: `Its models in gantry.yaml are: ${models.join(', ')}.`,
+  })
+}
+
+function trustsHooks({ agent }: PlanRequest, { config }: Project): boolean {
+  const settings = config.agents[agent]
+  return settings?.driver !== 'codex' || settings.trust_hooks
+}
+
+/** Whether a person is logged in to a command-line agent only the agent knows; our own has nothing but keys. */
+function refuseLockedOut({ name, driver, probe }: ResolvedAgent, behind: ModelBehind | null): void {
+  if (driver.name !== 'builtin' || probe.authenticated !== false || behind?.source.kind === 'script') return
+  throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
+    hint: probe.problem ?? 'Set the key of a provider.',
+  })
+}

@@ -1,0 +1,220 @@
+import { formatPosition, GantryError } from '../../core/error.ts'
+import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { systemClock } from '../../io/clock.ts'
+import { gitInfo } from '../../io/git.ts'
+import { uncommitted } from '../../io/git-commit.ts'
+import { guardHome } from '../../rules/guard-home.ts'
+import type { LiveRun, RunStatus, Store } from '../../store/contract.ts'
+import { createRun } from '../../store/create-run.ts'
+import { resumeRun } from '../../store/resume-run.ts'
+import { describeGuard } from './describe-guard.ts'
+import { lockProject } from './lock-project.ts'
+import { openPlanWork } from './open-plan-work.ts'
+import type { PlanEvent, PlanState, PlanStep } from './plan-event.ts'
+import { readPlanFile, requirePlanFile } from './plan-file.ts'
+import { costSoFar, noProgress, type Progress, withIteration } from './plan-progress.ts'
+import { planTasks } from './plan-tasks.ts'
+import type { PreparedPlan } from './prepare-plan.ts'
+import { takeUp } from './take-up.ts'
+import { removeLeftBehind } from './temporary-guard.ts'
+import { type PlanEnd, workThroughPlan } from './work-through-plan.ts'
+
+export interface PlanPowers {
+  readonly store: Store
+  readonly signal: AbortSignal
+  /** The command line, for the manifest. */
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly onEvent: (event: PlanEvent) => void
+  /** Whole id of a run to go on with. */
+  readonly resume?: string
+}
+
+export const planExitCodes: Readonly<Record<PlanState, ExitCode>> = {
+  done: exitCode.pass,
+  failed: exitCode.failed,
+  inconclusive: exitCode.inconclusive,
+  infra: exitCode.infra,
+  interrupted: exitCode.interrupted,
+}
+
+/** A plan run from its first line to its last. What it put into the project besides work is gone when it settles. */
+export async function runPlan(prepared: PreparedPlan, powers: PlanPowers): Promise<PlanState> {
+  const { request, host } = prepared
+  const { store, resume } = powers
+  const startedMs = performance.now()
+  const lock = lockProject(guardHome(host), request.root)
+  let run: LiveRun | null = null
+  const step = stepper(prepared, powers, () => run)
+  try {
+    for (const message of await removeLeftBehind(store, request.root))
+      step({ kind: 'note', level: 'info', message })
+    if (resume === undefined && request.commit) await refuseDirty(prepared)
+    if (resume === undefined && prepared.tasks.every(({ done }) => done)) {
+      const end: PlanEnd = { state: 'done', reason: 'every task is done already', progress: noProgress }
+      step(ended(prepared, end, null, startedMs))
+      return end.state
+    }
+    run = await openRun(prepared, powers)
+    const end = await workOn(prepared, powers, run, step)
+    step(ended(prepared, end, run, startedMs))
+    const live = run
+    run = null
+    await live.end({ status: statuses[end.state], change: { details: { reason: end.reason } } })
+    return end.state
+  } finally {
+    run?.release()
+    lock.release()
+  }
+}
+
+const statuses: Readonly<Record<PlanState, Exclude<RunStatus, 'running'>>> = {
+  done: 'pass',
+  failed: 'fail',
+  inconclusive: 'inconclusive',
+  infra: 'infra',
+  interrupted: 'interrupted',
+}
+
+/** A fault of the machine ends the run as `infra`, with all that is finished; a bug of ours is thrown on. */
+async function workOn(
+  prepared: PreparedPlan,
+  powers: PlanPowers,
+  run: LiveRun,
+  step: (step: PlanStep) => void,
+): Promise<PlanEnd> {
+  const { request } = prepared
+  try {
+    await using open = await openPlanWork(prepared, run, { step, signal: powers.signal })
+    const { work } = open
+    const taken = await takeUp(work)
+    const tasks = planTasks(requirePlanFile(work.file))
+    step({
+      kind: 'plan_started',
+      run_id: run.id,
+      run_dir: run.dir,
+      root: request.root,
+      plan: request.plan,
+      agent: request.agent,
+      model: request.model,
+      resumed: powers.resume !== undefined,
+      tasks: tasks.length,
+      open: tasks.filter(({ done }) => !done).length,
+      commands: prepared.commands.map(({ command }) => command),
+      guard: describeGuard(prepared.guard, request.agent),
+    })
+    if (prepared.commands.length === 0)
+      step({
+        kind: 'note',
+        level: 'warning',
+        message: 'No verification command is declared: nothing counts as done until there is one.',
+      })
+    const end = await workThroughPlan(work, taken)
+    if (end.state === 'done') work.notes.remove()
+    return end
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    const progress = await progressOf(run)
+    if (powers.signal.aborted) return { state: 'interrupted', reason: 'it was interrupted', progress }
+    return { state: 'infra', reason: whatBroke(error), progress }
+  }
+}
+
+function whatBroke({ message, hint, at }: GantryError): string {
+  const where = at === undefined ? '' : `${formatPosition(at)}: `
+  return `${where}${message}${hint === undefined ? '' : `. ${hint}`}`
+}
+
+async function progressOf(run: LiveRun): Promise<Progress> {
+  let progress = noProgress
+  for await (const record of run.trials()) progress = withIteration(progress, record)
+  return progress
+}
+
+async function openRun(prepared: PreparedPlan, { store, resume, argv, cwd }: PlanPowers): Promise<LiveRun> {
+  const { request, redaction, agent, project } = prepared
+  if (resume !== undefined) return resumeRun(store, resume)
+  const git = await gitInfo(request.root)
+  const run = createRun(store, {
+    kind: 'plan',
+    title: redaction.text(`${request.plan} with ${request.agent}`),
+    argv: argv.map(redaction.text),
+    cwd,
+    ...(git !== null && { dirty: git.dirty, ...(git.commit !== null && { commit_sha: git.commit }) }),
+    agents: { [agent.name]: agent.probe.version ?? 'unknown' },
+  })
+  run.freeze(request.plan, redaction.text(requirePlanFile({ root: request.root, path: request.plan })))
+  if (project.source !== null) run.freeze('gantry.yaml', redaction.text(project.source.text))
+  run.writePlan(planDocument(prepared))
+  return run
+}
+
+/** `plan.json`: what was asked, and what was declared when the run began. */
+function planDocument({ request, declared }: PreparedPlan) {
+  return { request, declared, trials: [] }
+}
+
+async function refuseDirty({ request: { root }, host, settings }: PreparedPlan): Promise<void> {
+  if ((await gitInfo(root)) === null) {
+    throw new GantryError('USAGE', `--commit needs a git repository, and ${root} is none`, {
+      hint: 'Leave --commit out, or run git init.',
+    })
+  }
+  const env = Object.fromEntries(
+    Object.entries(host).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+  const changed = await uncommitted({
+    root,
+    env,
+    leaveOut: settings.state.dir.startsWith('/') ? [] : [settings.state.dir],
+  })
+  if (changed.length === 0) return
+  const shown = changed.slice(0, 5).join(', ')
+  throw new GantryError(
+    'USAGE',
+    `--commit needs a clean tree, and these files are not committed: ${shown}${changed.length > 5 ? ', …' : ''}`,
+    {
+      hint: 'Commit or stash them first: a commit of a task must hold nothing else.',
+    },
+  )
+}
+
+function stepper(
+  { redaction }: PreparedPlan,
+  { onEvent }: PlanPowers,
+  run: () => LiveRun | null,
+): (step: PlanStep) => void {
+  return (step) => {
+    const event = redaction.value({ ts: systemClock.now().getTime() / 1000, ...step }) as PlanEvent
+    // What the agent uses is in the events of its iteration.
+    if (step.kind !== 'tool_used') run()?.appendEvent(event)
+    onEvent(event)
+  }
+}
+
+function ended(
+  prepared: PreparedPlan,
+  { state, reason, progress }: PlanEnd,
+  run: LiveRun | null,
+  startedMs: number,
+): PlanStep {
+  const { root, plan } = prepared.request
+  const text = readPlanFile({ root, path: plan })
+  const tasks = text === null ? prepared.tasks : planTasks(text)
+  const open = tasks.filter(({ done }) => !done).map(({ title }) => title)
+  return {
+    kind: 'plan_ended',
+    state,
+    reason,
+    exit_code: planExitCodes[state],
+    run_id: run?.id ?? null,
+    run_dir: run?.dir ?? null,
+    tasks: tasks.length,
+    done: tasks.length - open.length,
+    open,
+    iterations: progress.iterations,
+    cost_usd: costSoFar(progress),
+    unmetered: progress.unmetered,
+    duration_ms: Math.round(performance.now() - startedMs),
+  }
+}

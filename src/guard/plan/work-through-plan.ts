@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TrialRecord } from '../../core/trial.ts'
+import { counted, formatCost } from '../../report/quantity.ts'
+import { closeTask } from './close-task.ts'
+import { type Iteration, iterate } from './iterate.ts'
+import type { PlanState } from './plan-event.ts'
+import { requirePlanFile } from './plan-file.ts'
+import { type Progress, withIteration } from './plan-progress.ts'
+import { type KeyedTask, planTasks } from './plan-tasks.ts'
+import type { PlanWork } from './plan-work.ts'
+import { iterationId, type TakenUp } from './take-up.ts'
+import { watchGuard } from './watch-guard.ts'
+
+export interface PlanEnd {
+  readonly state: PlanState
+  readonly reason: string
+  readonly progress: Progress
+}
+
+/** Iterations in a row that did not really happen, until it is given up. */
+const lostMax = 3
+
+/** Task by task, in the order of the plan, until all are done or a bound is reached. */
+export async function workThroughPlan(work: PlanWork, taken: TakenUp): Promise<PlanEnd> {
+  const { baselines, failures } = taken
+  const { redaction, request } = work.prepared
+  const guardWatch = watchGuard(work)
+  let { progress, last } = taken
+  let lost = ''
+  let toldUnmetered = request.maxCostUsd === undefined
+  for (;;) {
+    const planText = requirePlanFile(work.file)
+    const task = planTasks(planText).find(({ done }) => !done)
+    if (work.signal.aborted) return { state: 'interrupted', reason: 'it was interrupted', progress }
+    if (task === undefined) return { state: 'done', reason: 'every task is done and verified', progress }
+    const name = redaction.text(task.key)
+    const stop = reasonToStop(work, task, progress, failures.get(name)?.reason ?? '', lost)
+    if (stop !== null) return { ...stop, progress }
+    last += 1
+    const baseline = baselines.get(name) ?? (await work.shadow.take())
+    baselines.set(name, baseline)
+    const failed = progress.attempts.get(name) ?? 0
+    const iteration = await iterate(work, {
+      id: iterationId(last),
+      number: last,
+      task,
+      planText,
+      attempt: failed + 1,
+      failure: failures.get(name) ?? null,
+      baseline,
+      ...(request.maxCostUsd !== undefined && { maxCostUsd: request.maxCostUsd - progress.spentUsd }),
+    })
+    const { record } = iteration
+    work.run.finishTrial(record)
+    progress = withIteration(progress, record)
+    await settle(work, task, iteration, last)
+    guardWatch()
+    if (!toldUnmetered && record.costUsd === null) {
+      toldUnmetered = true
+      const message = `${request.agent} does not tell what it costs: --max-cost-usd counts only what is known.`
+      work.step({ kind: 'note', level: 'warning', message })
+    }
+    switch (record.verdict) {
+      case 'pass':
+        baselines.delete(name)
+        failures.delete(name)
+        break
+      case 'fail':
+        if (iteration.failure !== null) failures.set(name, iteration.failure)
+        break
+      default:
+        lost = record.reason
+        await pause(work, record, progress.lostInRow)
+    }
+  }
+}
+
+async function settle(work: PlanWork, task: KeyedTask, iteration: Iteration, number: number): Promise<void> {
+  const { record, tickedBy, failure } = iteration
+  switch (record.verdict) {
+    case 'pass': {
+      const commit = await closeTask(work, record.id, task.key)
+      work.step({ kind: 'task_done', iteration: number, task: task.title, ticked_by: tickedBy, commit })
+      return
+    }
+    case 'fail':
+      work.step({
+        kind: 'attempt_failed',
+        iteration: number,
+        task: task.title,
+        attempt: record.attempt,
+        max_attempts: work.prepared.request.maxAttempts,
+        reason: failure?.reason ?? record.reason,
+      })
+      return
+    default:
+      work.step({ kind: 'iteration_lost', iteration: number, reason: record.reason })
+  }
+}
+
+function reasonToStop(
+  { prepared: { request, redaction } }: PlanWork,
+  task: KeyedTask,
+  { attempts, iterations, spentUsd, lostInRow }: Progress,
+  failure: string,
+  lost: string,
+): Omit<PlanEnd, 'progress'> | null {
+  const { maxAttempts, maxIterations, maxCostUsd } = request
+  const failed = attempts.get(redaction.text(task.key)) ?? 0
+  if (failed >= maxAttempts) {
+    const reason = `given up after ${counted(failed, 'attempt')} at '${task.title}': ${failure}`
+    return { state: 'failed', reason }
+  }
+  if (lostInRow >= lostMax)
+    return {
+      state: 'infra',
+      reason: `${counted(lostInRow, 'iteration')} in a row did not really happen: ${lost}`,
+    }
+  if (maxIterations !== undefined && iterations >= maxIterations) {
+    const reason = `the bound of ${counted(maxIterations, 'iteration')} (--max-iterations) is reached`
+    return { state: 'inconclusive', reason }
+  }
+  if (maxCostUsd !== undefined && spentUsd >= maxCostUsd) {
+    const reason = `the budget of ${formatCost(maxCostUsd)} (--max-cost-usd) is spent`
+    return { state: 'inconclusive', reason }
+  }
+  return null
+}
+
+/** Whoever sends too many away needs a moment; everything else is tried again at once. */
+async function pause({ signal }: PlanWork, { failure }: TrialRecord, lostInRow: number): Promise<void> {
+  if (lostInRow >= lostMax || (failure !== 'rate_limit' && failure !== 'overloaded')) return
+  await sleep(5_000 * 2 ** (lostInRow - 1), undefined, { signal }).catch(() => {})
+}

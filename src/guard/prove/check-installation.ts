@@ -1,0 +1,48 @@
+import type { HookedAgent } from '../../agents/hook-codecs.ts'
+import { hookCodecs } from '../../agents/hook-codecs.ts'
+import type { HookPlace } from '../../agents/hook-installer.ts'
+import { hookInstallerOf } from '../../agents/hook-installers.ts'
+import { guardHome } from '../../rules/guard-home.ts'
+import { currentSeal } from '../../rules/seal/current-seal.ts'
+import { lookAtSeal } from '../../rules/seal/look-at-seal.ts'
+import type { HookProgram } from '../install/hook-program.ts'
+import { type FoundInstall, findInstalls } from '../status/find-installs.ts'
+
+export interface InstallationCheck {
+  /**
+   * `same`: what is installed starts the same program with the same arguments as what is proven. `uncompared`: it comes with a
+   * plugin, which has a program of its own.
+   */
+  readonly state: 'absent' | 'same' | 'different' | 'uncompared'
+  readonly paths: readonly string[]
+  readonly seal: 'none' | 'intact' | 'broken'
+  readonly problems: readonly string[]
+}
+
+/** Is the person's own installation the one that is proven? Looks, and changes nothing. */
+export async function checkInstallation(
+  agent: HookedAgent,
+  place: HookPlace,
+  program: HookProgram,
+): Promise<InstallationCheck> {
+  const installer = hookInstallerOf(agent, hookCodecs[agent])
+  const installs = findInstalls(agent, installer, { place, program })
+  const sealed = currentSeal(guardHome(place.env), place.root)
+  const breaks = sealed === null ? [] : await lookAtSeal(sealed)
+  return {
+    state: stateOf(installs),
+    paths: installs.map(({ path }) => path),
+    seal: sealed === null ? 'none' : breaks.length === 0 ? 'intact' : 'broken',
+    problems: [
+      ...installs.flatMap(({ problems }) => problems),
+      ...breaks.map(({ path, what }) => `${path} differs from its seal: ${what}`),
+    ],
+  }
+}
+
+function stateOf(installs: readonly FoundInstall[]): InstallationCheck['state'] {
+  if (installs.length === 0) return 'absent'
+  if (installs.some(({ presence, problems }) => presence !== 'installed' || problems.length > 0))
+    return 'different'
+  return installs.every(({ scope }) => scope === 'plugin') ? 'uncompared' : 'same'
+}

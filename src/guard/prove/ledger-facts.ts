@@ -1,0 +1,27 @@
+import type { EndState } from '../../core/decision.ts'
+import type { LedgerEntry, Note } from '../../rules/contract.ts'
+
+/** How often the end of a turn was refused. */
+export function refusalsIn(entries: readonly LedgerEntry[]): number {
+  return entries.filter((entry) => entry.kind === 'decision' && entry.verdict === 'refuse').length
+}
+
+/** How pieces of work ended, in their order. */
+export function endsIn(entries: readonly LedgerEntry[]): readonly EndState[] {
+  return notesIn(entries).flatMap((note) => (note.kind === 'ended' ? [note.state] : []))
+}
+
+export function notesIn(entries: readonly LedgerEntry[]): readonly Note[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'decision' ? entry.notes : entry.kind === 'note' ? [entry.note] : [],
+  )
+}
+
+/** Rules that denied a call, in the order of the calls. */
+export function denialsIn(entries: readonly LedgerEntry[]): readonly string[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'decision' && entry.verdict === 'deny'
+      ? entry.findings.filter(({ verdict }) => verdict === 'deny').map(({ rule }) => rule)
+      : [],
+  )
+}

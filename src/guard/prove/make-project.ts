@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import type { AgentDriver } from '../../agents/contract.ts'
+import { hookCodecs } from '../../agents/hook-codecs.ts'
+import type { HookPlace } from '../../agents/hook-installer.ts'
+import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
+import { writeFileAtomic, writeJsonAtomic } from '../../io/files.ts'
+import { hermeticEnv } from '../../io/hermetic-env.ts'
+import { realPath } from '../../io/real-path.ts'
+import { guardHome } from '../../rules/guard-home.ts'
+import { appendNote } from '../../rules/ledger/append-note.ts'
+import { ledgerFiles, readLedger } from '../../rules/ledger/read-ledger.ts'
+import { sealedPaths } from '../../rules/seal/own-paths.ts'
+import { sealFiles } from '../../rules/seal/seal-files.ts'
+import { installHooks } from '../install/install-hooks.ts'
+import { ownPlace } from '../own-place.ts'
+import type { GuardedProject, ProjectSetup, StageOptions } from './contract.ts'
+import { playScript } from './play-script.ts'
+
+export interface ProjectRequest extends StageOptions {
+  readonly setup: ProjectSetup
+  readonly driverWith: (more: Readonly<Record<string, unknown>>) => AgentDriver
+  /** Absolute. */
+  readonly directory: string
+}
+
+/** Files, hooks and seal, in the order in which a person would make them. */
+export async function makeProject(request: ProjectRequest): Promise<GuardedProject> {
+  const { setup, directory } = request
+  for (const name of ['project', 'home', 'tmp']) makeDirectories(join(directory, name))
+  const root = realPath(join(directory, 'project'))
+  const home = realPath(join(directory, 'home'))
+  const tmp = realPath(join(directory, 'tmp'))
+  const env = hermeticEnv({ host: request.env, home, tmp })
+  for (const [path, text] of Object.entries(setup.files ?? {})) writeFileAtomic(join(root, path), text)
+  if (setup.settings !== undefined) writeJsonAtomic(join(root, 'harness.json'), setup.settings)
+  if (setup.bare !== true) await install(request, { root, home, env })
+  return {
+    root,
+    home,
+    env,
+    play: (script, options) => playScript({ ...request, root, home, tmp, env }, script, options),
+    ledger: () =>
+      ledgerFiles(guardHome(env), root).flatMap((path) => readLedger(guardHome(env), path).entries),
+    read: (path) => readTextIfExists(join(root, path)),
+  }
+}
+
+async function install(
+  { agent, setup, program }: ProjectRequest,
+  place: HookPlace & Pick<GuardedProject, 'env'>,
+): Promise<void> {
+  await installHooks({
+    agents: [agent],
+    scope: 'project',
+    place,
+    program: setup.program ?? program,
+    eventsOf: (one) => hookCodecs[one].events,
+    checkPerson: async () => {},
+    seal: (files) => sealProject(place.root, place.env, files),
+    isSealed: false,
+    dryRun: false,
+  })
+}
+
+async function sealProject(
+  root: string,
+  env: Readonly<Record<string, string>>,
+  files: readonly string[],
+): Promise<void> {
+  const paths = [...new Set([...sealedPaths(ownPlace(root, env)), ...files])]
+  const note = { kind: 'sealed', files: await sealFiles(paths) } as const
+  appendNote({ guardHome: guardHome(env), root, note, nowMs: Date.now() })
+}

@@ -1,0 +1,61 @@
+import type { AgentDriver } from '../../agents/contract.ts'
+import type { AgentEvent, Untimed } from '../../core/event.ts'
+import type { ModelCall, Responder } from '../../models/boundary/contract.ts'
+import { createScriptResponder } from '../../models/boundary/script/responder.ts'
+import { boundaryScriptSchema } from '../../models/boundary/script/schema.ts'
+import type { Performance, PlayOptions, StageOptions } from './contract.ts'
+
+interface Play extends Pick<StageOptions, 'boundary' | 'signal'> {
+  readonly driverWith: (more: Readonly<Record<string, unknown>>) => AgentDriver
+  readonly root: string
+  readonly home: string
+  readonly tmp: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A hanging agent must not hang the proof. */
+const timeoutMs = 180_000
+
+/** The agent at work in the project, with the script for a model. What comes of it is a value, however it ends. */
+export async function playScript(
+  { boundary, driverWith, signal, root, home, tmp, env }: Play,
+  script: object,
+  options: PlayOptions = {},
+): Promise<Performance> {
+  const calls: ModelCall[] = []
+  const places = { workspace: root, home, tmp }
+  const session = boundary.open({
+    responder: watched(createScriptResponder(boundaryScriptSchema.parse(script), places), calls),
+  })
+  const events: Untimed<AgentEvent>[] = []
+  const chunks: Uint8Array[] = []
+  const outcome = await driverWith(options.config ?? {}).run({
+    prompt: options.prompt ?? 'Do what the script says.',
+    workspace: root,
+    model: 'default',
+    env: { ...env, ...options.env },
+    timeoutMs: options.timeoutMs ?? timeoutMs,
+    endpoint: session.endpoint,
+    signal: AbortSignal.any([signal, session.stopped]),
+    emit: (event) => events.push(event),
+    transcript: (chunk) => chunks.push(chunk.slice()),
+  })
+  await session.close()
+  return {
+    outcome,
+    events,
+    calls,
+    transcript: Buffer.concat(chunks).toString('utf8'),
+    session: events.find((event) => event.event === 'session')?.session_id ?? null,
+  }
+}
+
+function watched(responder: Responder, calls: ModelCall[]): Responder {
+  return {
+    ...responder,
+    answer: (incoming) => {
+      calls.push(incoming.call)
+      return responder.answer(incoming)
+    },
+  }
+}

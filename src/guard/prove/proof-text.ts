@@ -1,0 +1,95 @@
+import pc from 'picocolors'
+import { formatDuration } from '../../core/duration.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { textTable } from '../../report/text-table.ts'
+import { wrapText } from '../../report/text-width.ts'
+import type { InstallationCheck } from './check-installation.ts'
+import type { AgentProof, Proof } from './prove.ts'
+import type { ProofVerdict, ProvenGate } from './prove-agent.ts'
+
+export interface ProofLook {
+  /** Sentences are broken here. */
+  readonly columns: number
+  /** Tables are narrowed to this; Infinity where nobody's screen is in the way. */
+  readonly tableWidth: number
+  readonly color: boolean
+}
+
+/** For a person: a table for each agent, below it in full what an agent cannot do. */
+export function proofText({ agents, switchedOff, verdict }: Proof, look: ProofLook): string {
+  const { bold, yellow } = pc.createColors(look.color)
+  const lines = agents.flatMap((proof) => [...agentLines(proof, look), ''])
+  if (switchedOff.length > 0) {
+    lines.push(yellow('The settings of this project are not those of the proof:'))
+    for (const text of switchedOff) lines.push(...sentence(text, look, '  '))
+    lines.push('')
+  }
+  lines.push(bold(closing[verdict]))
+  return `${lines.join('\n')}\n`
+}
+
+const closing: Readonly<Record<Proof['verdict'], string>> = {
+  fires: 'Everything that can be enforced fires.',
+  'does not fire': 'The guard does not hold as it should.',
+  'not shown': 'Not everything could be shown.',
+}
+
+function agentLines(proof: AgentProof, look: ProofLook): readonly string[] {
+  const { bold, dim, red } = pc.createColors(look.color)
+  const { name, agent, version, problem, installation, gates, durationMs } = proof
+  const who = name === agent ? agent : `${name} (${agent})`
+  const title = `${bold(plainLine(who))} ${version ?? ''}`.trimEnd()
+  const about = installationLines(installation).flatMap((text) => sentence(text, look, '  '))
+  if (problem !== null) return [title, ...about, ...sentence(problem, look, '  ').map(red)]
+  const table = tableOf(gates, look)
+  return [
+    `${title}${dim(`, in ${formatDuration(durationMs)}`)}`,
+    ...about,
+    '',
+    `  ${dim(table.heading)}`,
+    ...gates.map((row) => `  ${table.line(row)}`),
+    ...gates.flatMap(({ gate, verdict, why }) =>
+      why === null ? [] : ['', ...sentence(`${gate} ${verdict}: ${why}`, look, '  ')],
+    ),
+  ]
+}
+
+function tableOf(gates: readonly ProvenGate[], { tableWidth, color }: ProofLook) {
+  const paints = paintsOf(color)
+  return textTable<ProvenGate>(
+    [
+      { title: 'GATE', text: ({ gate }) => gate },
+      { title: 'EXPECTED', shorten: 'end', dropAt: 2, minWidth: 20, text: ({ expected }) => expected },
+      { title: 'SEEN', shorten: 'end', minWidth: 16, text: ({ seen }) => plainLine(seen) },
+      {
+        title: 'VERDICT',
+        text: ({ verdict }) => verdict,
+        paint: (text, { verdict }) => paints[verdict](text),
+      },
+      { title: 'TIME', align: 'right', dropAt: 1, text: ({ durationMs }) => formatDuration(durationMs) },
+    ],
+    gates,
+    Math.max(20, tableWidth - 2),
+  )
+}
+
+function paintsOf(color: boolean): Readonly<Record<ProofVerdict, (text: string) => string>> {
+  const { green, red, yellow } = pc.createColors(color)
+  return { fires: green, 'does not fire': red, 'cannot be enforced': yellow, 'not shown': red }
+}
+
+function installationLines({ state, paths, seal, problems }: InstallationCheck): readonly string[] {
+  const where = paths.join(', ')
+  const stands = {
+    absent: 'Not installed here: proven is what `gantry guard install` would write.',
+    same: `Installed in ${where}, with the program and the arguments that are proven here.`,
+    different: `Installed in ${where}, but that is not what is proven here.`,
+    uncompared: `Installed by the plugin that ${where} switches on; the plugin starts a program of its own, which is not compared.`,
+  }[state]
+  const sealed = { none: [], intact: ['The seal is intact.'], broken: ['The seal is broken.'] }[seal]
+  return [stands, ...sealed, ...problems.map((problem) => `problem: ${problem}`)]
+}
+
+function sentence(text: string, { columns }: ProofLook, indent: string): readonly string[] {
+  return wrapText(plainLine(text), Math.max(20, columns - indent.length)).map((line) => `${indent}${line}`)
+}

@@ -1,0 +1,43 @@
+import type { HookCaller, HookCodec, HookReply } from '../agents/hook-codec.ts'
+import type { Decision } from '../core/decision.ts'
+import type { HookEvent } from '../core/hook-event.ts'
+import type { Rule } from '../rules/contract.ts'
+import type { Guard } from '../rules/open-guard.ts'
+
+export interface SimulateRequest {
+  /** As the agent would hand it over. */
+  readonly payload: unknown
+  readonly codec: HookCodec
+  readonly caller: HookCaller
+  readonly guard: Guard
+  readonly rules: readonly Rule[]
+}
+
+export interface Simulation {
+  readonly event: HookEvent
+  readonly decision: Decision
+  /** Rules that look at such events and had nothing to say. */
+  readonly silent: readonly string[]
+  /** The bytes and the exit code the agent would get. */
+  readonly reply: HookReply
+}
+
+/** What the guard would answer now, with the real settings, project and history. Nothing is written. */
+export async function simulate({
+  payload,
+  codec,
+  caller,
+  guard,
+  rules,
+}: SimulateRequest): Promise<Simulation> {
+  const event = codec.decode(payload, caller)
+  const decision = await guard.handle(event, { dry: true })
+  const spoke = new Set(decision.findings.map(({ rule }) => rule))
+  const silent = rules.filter(({ name, on }) => on.includes(event.kind) && !spoke.has(name))
+  return {
+    event,
+    decision,
+    silent: silent.map(({ name }) => name),
+    reply: codec.encode(event, decision, caller),
+  }
+}

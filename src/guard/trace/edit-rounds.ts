@@ -1,0 +1,94 @@
+import { cappedMap } from './capped-map.ts'
+import type { TraceCall } from './trace-call.ts'
+import type { HotFile, LoopFigures } from './trace-report.ts'
+
+const maxFiles = 20_000
+/** Rounds of more edits are all the same to a percentile. */
+const maxRoundEdits = 500
+/** Fewer rounds say nothing about what is usual. */
+const minRounds = 5
+const leastThreshold = 3
+
+export interface EditRounds {
+  /** `green`: the call is a test run that passed. */
+  add(call: TraceCall, green: boolean): void
+  finish(shown: number): {
+    readonly hotFiles: readonly HotFile[]
+    readonly loops: Omit<LoopFigures, 'repeats'>
+    readonly dropped: number
+  }
+  /** Files that were edited after the last green test run. */
+  unverified(): number
+}
+
+interface FileEdits {
+  edits: number
+  most: number
+  /** Since tests were last green. */
+  open: number
+}
+
+/** Edits per file, and how many a file took until tests were green: what a threshold should leave in peace. */
+export function countEditRounds(editThreshold: number): EditRounds {
+  const files = cappedMap(
+    maxFiles,
+    (): FileEdits => ({ edits: 0, most: 0, open: 0 }),
+    ({ edits }) => edits,
+  )
+  let pending: FileEdits[] = []
+  const rounds = new Float64Array(maxRoundEdits + 1)
+  let roundCount = 0
+
+  const percentile = (share: number): number | null => {
+    if (roundCount === 0) return null
+    let seen = 0
+    const at = rounds.findIndex((count) => {
+      seen += count
+      return seen >= Math.ceil(share * roundCount)
+    })
+    return at
+  }
+
+  return {
+    add: ({ edits, result }, green) => {
+      if (green) {
+        for (const file of pending) {
+          const at = Math.min(file.open, maxRoundEdits)
+          rounds[at] = (rounds[at] ?? 0) + 1
+          roundCount += 1
+          file.open = 0
+        }
+        pending = []
+      }
+      if (result === 'failure' || result === 'denied') return
+      for (const path of edits) {
+        const file = files.at(path)
+        if (file.open === 0 && pending.length < maxFiles) pending.push(file)
+        file.open += 1
+        file.edits += 1
+        file.most = Math.max(file.most, file.open)
+      }
+    },
+    unverified: () => pending.length,
+    finish: (shown) => {
+      const all = files.entries().toSorted(([, a], [, b]) => b.edits - a.edits)
+      const p95 = percentile(0.95)
+      return {
+        hotFiles: all.slice(0, shown).map(([path, { edits, most }]) => ({
+          path,
+          edits,
+          most_before_green: most,
+          potential_loop: edits >= editThreshold,
+        })),
+        loops: {
+          edit_threshold: editThreshold,
+          files: all.filter(([, { edits }]) => edits >= editThreshold).length,
+          edits_until_green: { rounds: roundCount, median: percentile(0.5), p95 },
+          suggested_threshold:
+            p95 === null || roundCount < minRounds ? null : Math.max(leastThreshold, p95 + 1),
+        },
+        dropped: files.dropped(),
+      }
+    },
+  }
+}

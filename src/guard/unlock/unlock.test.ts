@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import type { Terminal } from '../../io/terminal.ts'
+import type { Note } from '../../rules/contract.ts'
+import { waive } from '../waive.ts'
+import { agentOf, agentVariable } from './agent-marks.ts'
+import { lock, unlock } from './unlock.ts'
+
+const nowMs = Date.parse('2026-01-01T00:00:00Z')
+
+/** Types what is asked for, or something else. */
+function terminal(answer: (asked: string) => string | null, isTerminal = true): Terminal {
+  let shown = ''
+  return {
+    isTerminal,
+    name: '/dev/pts/7',
+    write: (text) => {
+      shown += text
+    },
+    readLine: async () => answer(shown),
+  }
+}
+const types = (asked: string): string => [...asked.matchAll(/Type (\S+) to go on/g)].at(-1)?.[1] ?? ''
+
+function request(own: Terminal, env: Record<string, string> = { USER: 'dev' }) {
+  const notes: Note[] = []
+  // Process 1 has nobody above it, whoever runs the tests.
+  const base = { terminal: own, env, pid: 1, signal: new AbortController().signal, root: '/p', nowMs }
+  return { notes, request: { ...base, append: (note: Note) => void notes.push(note) } }
+}
+
+test('a person who types the code unlocks for ten minutes, and the ledger knows who it was', async () => {
+  const { notes, request: asked } = request(terminal(types))
+  await unlock(asked)
+  expect(notes).toEqual([{ kind: 'unlocked', untilMs: nowMs + 600_000, by: 'dev on /dev/pts/7' }])
+})
+
+test('a wrong code, an ended input and a missing terminal write nothing', async () => {
+  for (const own of [
+    terminal(() => 'yes'),
+    terminal(() => ''),
+    terminal(() => null),
+    terminal(types, false),
+  ]) {
+    const { notes, request: asked } = request(own)
+    await expect(unlock(asked)).rejects.toThrow(/code was not typed|no terminal/)
+    expect(notes).toEqual([])
+  }
+})
+
+test('nobody unlocks for more than an hour', async () => {
+  const { notes, request: asked } = request(terminal(types))
+  await expect(unlock({ ...asked, forMs: 3_600_001 })).rejects.toThrow('longer than an unlock may last')
+  await unlock({ ...asked, forMs: 3_600_000 })
+  expect(notes).toHaveLength(1)
+})
+
+test('an agent is known by its variables before anything is asked', async () => {
+  for (const name of [
+    'CLAUDECODE',
+    'CODEX_SANDBOX',
+    'GEMINI_CLI',
+    'COPILOT_CLI',
+    'CURSOR_TRACE_ID',
+    'OPENCODE',
+  ]) {
+    const own = terminal(() => {
+      throw new Error('asked all the same')
+    })
+    const { notes, request: asked } = request(own, { USER: 'dev', [name]: '1' })
+    await expect(unlock(asked)).rejects.toThrow(name)
+    expect(notes).toEqual([])
+  }
+})
+
+test('a lock ends an unlock and asks nobody', () => {
+  const notes: Note[] = []
+  lock({ append: (note) => void notes.push(note), by: 'dev' })
+  expect(notes).toEqual([{ kind: 'unlocked', untilMs: 0, by: 'dev' }])
+})
+
+test('a waiver is for the tree that the person saw, with a reason', async () => {
+  const { notes, request: asked } = request(terminal(types))
+  await waive({ ...asked, reason: 'no tests yet', fingerprint: async () => 't1' })
+  expect(notes).toEqual([{ kind: 'waived', tree: 't1', by: 'dev on /dev/pts/7', why: 'no tests yet' }])
+  await expect(waive({ ...asked, reason: ' ', fingerprint: async () => 't1' })).rejects.toThrow('reason')
+  let tree = 1
+  const moving = async (): Promise<string> => `t${tree++}`
+  await expect(waive({ ...asked, reason: 'x', fingerprint: moving })).rejects.toThrow(
+    'changed while you were',
+  )
+  expect(notes).toHaveLength(1)
+})
+
+test('agents are told by how they were started, and other programs are not taken for them', () => {
+  for (const argv of [
+    ['claude', '-p', 'x'],
+    ['/usr/local/bin/claude'],
+    ['node', '/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js'],
+    ['node', '--max-old-space-size=4096', '/x/bin/codex.js'],
+    ['/x/node_modules/@openai/codex/vendor/x86_64/codex/codex', 'exec'],
+    ['node', '/x/bin/gemini'],
+    ['copilot'],
+    ['/opt/Cursor/cursor'],
+    ['/x/.opencode/bin/opencode'],
+  ]) {
+    expect(agentOf(argv), argv.join(' ')).not.toBeNull()
+  }
+  for (const argv of [
+    ['bash'],
+    ['vim', 'claude'],
+    ['-bash'],
+    ['tmux', 'new', '-s', 'codex'],
+    ['less', '/home/claude/x'],
+    ['sshd: claude@pts/1'],
+    ['node', 'server.js', 'claude'],
+    [],
+  ]) {
+    expect(agentOf(argv), argv.join(' ')).toBeNull()
+  }
+})
+
+test('what a person sets for an agent is no sign of one', () => {
+  expect(agentVariable(['CODEX_HOME', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_CODE_USE_BEDROCK', 'PATH'])).toBeNull()
+  expect(agentVariable(['PATH', 'CLAUDE_CODE_SESSION_ID'])).toBe('CLAUDE_CODE_SESSION_ID')
+})

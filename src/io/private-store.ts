@@ -1,0 +1,142 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { errnoOf, translateFsError } from './fs-error.ts'
+import { isDirectory } from './path-kind.ts'
+import { quickId, quickRandom } from './quick-random.ts'
+
+/**
+ * Appends in exactly one `O_APPEND` write; the file and its directories are made for this user alone. A line break comes
+ * first as well, so that whatever a killed writer left unfinished spoils itself and never the line that follows.
+ */
+export function appendPrivateLine(path: string, line: string): void {
+  try {
+    inDirectoryOf(path, () => {
+      const fd = openSync(path, 'a', 0o600)
+      try {
+        const bytes = Buffer.from(`\n${line}\n`)
+        const written = writeSync(fd, bytes)
+        // The rest would not be one write any more, and what is missing is the disk's fault: let it say so.
+        if (written < bytes.length) writeSync(fd, bytes, written)
+        if (written < bytes.length) throw new GantryError('NO_SPACE', `cannot append to ${path} in one piece`)
+      } finally {
+        closeSync(fd)
+      }
+    })
+  } catch (cause) {
+    throw translateFsError(cause, `append to ${path}`)
+  }
+}
+
+/** A reader sees the old content or the new. The file is for this user alone. */
+export function writePrivateAtomic(path: string, content: string | Uint8Array): void {
+  const draft = `${path}.${quickId(12)}.tmp`
+  try {
+    inDirectoryOf(path, () => writeNew(draft, content))
+    renameSync(draft, path)
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    throw translateFsError(cause, `write ${path}`)
+  }
+}
+
+/**
+ * Writes over what is there, for what a reader can tell from half of it; shorter content is followed by blanks. Some file
+ * systems write a file that was cut to nothing, or replaced, to the disk at once: this one they leave for later.
+ */
+export function writePrivateInPlace(path: string, content: string): void {
+  try {
+    inDirectoryOf(path, () => {
+      const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+      try {
+        writeSync(fd, content.padEnd(fstatSync(fd).size), 0)
+      } finally {
+        closeSync(fd)
+      }
+    })
+  } catch (cause) {
+    throw translateFsError(cause, `write ${path}`)
+  }
+}
+
+/** A secret of this user, made when it is not there; of many processes that make it at once all get the same one. */
+export function sharedSecret(path: string, length: number): Uint8Array {
+  const known = readIfThere(path)
+  if (known !== null) return checked(path, known, length)
+  const draft = `${path}.${quickId(12)}.tmp`
+  try {
+    inDirectoryOf(path, () => writeNew(draft, quickRandom(length)))
+    try {
+      // Linked into place: whoever comes first wins, and nobody ever sees half of it.
+      linkSync(draft, path)
+    } catch (cause) {
+      if (errnoOf(cause) !== 'EEXIST') throw cause
+    }
+  } catch (cause) {
+    throw translateFsError(cause, `write ${path}`)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return checked(path, readIfThere(path), length)
+}
+
+/** Made for this user alone; fine when it is there already. */
+export function makePrivateDirectories(dir: string): void {
+  try {
+    mkdirSync(dir, { mode: 0o700 })
+  } catch (cause) {
+    if (errnoOf(cause) === 'EEXIST' && isDirectory(dir)) return
+    if (errnoOf(cause) !== 'ENOENT' || dirname(dir) === dir || isDirectory(dirname(dir)))
+      throw translateFsError(cause, `make the directory ${dir}`)
+    makePrivateDirectories(dirname(dir))
+    makePrivateDirectories(dir)
+  }
+}
+
+function checked(path: string, bytes: Uint8Array | null, length: number): Uint8Array {
+  if (bytes?.length === length) return bytes
+  throw new GantryError('CORRUPT', `${path} is damaged`, {
+    hint: 'Delete it; what was sealed with it does not count any more.',
+  })
+}
+
+function readIfThere(path: string): Uint8Array | null {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return null
+    throw translateFsError(cause, `read ${path}`)
+  }
+}
+
+function writeNew(path: string, content: string | Uint8Array): void {
+  const fd = openSync(path, 'wx', 0o600)
+  try {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Directories are made only when they turn out to be missing: looking first would cost every time. */
+function inDirectoryOf(path: string, work: () => void): void {
+  try {
+    work()
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause
+    makePrivateDirectories(dirname(path))
+    work()
+  }
+}

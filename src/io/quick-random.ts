@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { errnoOf } from './fs-error.ts'
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz012345'
+
+/** Random bytes from the system itself where it has a device for them: loading node:crypto costs a hook too much time. */
+export function quickRandom(length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let fd: number
+  try {
+    fd = openSync('/dev/urandom', 'r')
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause
+    return randomBytes(length)
+  }
+  try {
+    for (let at = 0; at < length; ) at += readSync(fd, bytes, at, length - at, null)
+    return bytes
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Letters and digits, five bits each. */
+export function quickId(length: number): string {
+  return Array.from(quickRandom(length), (byte) => alphabet[byte & 31]).join('')
+}

@@ -1,0 +1,47 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { errnoOf, translateFsError } from './fs-error.ts'
+
+export interface ReadFrom {
+  /** From the offset to the end; nothing when the file is not there or ends before it. */
+  readonly bytes: Buffer
+  /** Of the file; 0 when it is not there. */
+  readonly size: number
+  /** Another one after every change of the file, whoever makes it: nobody can set it back. null when the file is not there. */
+  readonly state: string | null
+}
+
+export function readFrom(path: string, offset: number): ReadFrom {
+  let fd: number
+  try {
+    fd = openSync(path, 'r')
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return { bytes: Buffer.alloc(0), size: 0, state: null }
+    throw translateFsError(cause, `read ${path}`)
+  }
+  try {
+    const { size, dev, ino, ctimeMs } = fstatSync(fd)
+    const bytes = Buffer.allocUnsafe(Math.max(size - offset, 0))
+    let filled = 0
+    while (filled < bytes.length) {
+      const count = readSync(fd, bytes, filled, bytes.length - filled, offset + filled)
+      if (count === 0) break
+      filled += count
+    }
+    return { bytes: bytes.subarray(0, filled), size, state: `${dev}:${ino}:${size}:${ctimeMs}` }
+  } catch (cause) {
+    throw translateFsError(cause, `read ${path}`)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** 0 when it is not there. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** As `readFrom` tells it. */
+export function stateOf(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.size}:${stats.ctimeMs}`
+}

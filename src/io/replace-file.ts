@@ -1,0 +1,165 @@
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { makeDirectories } from './directory.ts'
+import { errnoOf, translateFsError } from './fs-error.ts'
+
+/** A file of somebody else's that we are to change: where it really is, and its text as it was read. */
+export interface ForeignFile {
+  readonly path: string
+  /** Links followed: this is the file that is written, so that a linked settings file stays a link. */
+  readonly real: string
+  /** null when it is not there. */
+  readonly text: string | null
+}
+
+/** Throws for what must not be guessed about: a link that leads nowhere, a directory, bytes that are no text. */
+export function readForeignFile(path: string): ForeignFile {
+  const real = realTarget(path)
+  try {
+    return { path, real, text: decode(path, readFileSync(real)) }
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return { path, real, text: null }
+    throw translateFsError(cause, `read ${path}`)
+  }
+}
+
+/** Throws what `replaceForeignFile` would throw because of permissions, and changes nothing. */
+export function checkReplaceable({ path, real }: ForeignFile): void {
+  const stats = statSync(real, { throwIfNoEntry: false })
+  // Root may write anything; whoever made the file read-only did not mean us to.
+  if (stats !== undefined && (stats.mode & 0o222) === 0) {
+    throw new GantryError('NOT_WRITABLE', `${path} is read-only`, {
+      hint: `Allow it first: chmod u+w ${real}`,
+    })
+  }
+  try {
+    accessSync(nearestDirectory(dirname(real)), constants.W_OK)
+  } catch (cause) {
+    throw translateFsError(cause, `write ${path}`)
+  }
+}
+
+/**
+ * Puts `text` in the place of what was read: whole or not at all, with the mode and the owner it had. Throws LOCKED when somebody
+ * changed the file since: agents write their settings themselves. One of us at a time.
+ */
+export function replaceForeignFile(file: ForeignFile, text: string): void {
+  checkReplaceable(file)
+  const { path, real } = file
+  const draft = draftOf(real)
+  try {
+    makeDirectories(dirname(real))
+    discardDraft(file)
+    writeDraft(draft, text, statSync(real, { throwIfNoEntry: false }))
+    checkUnchanged(file)
+    renameSync(draft, real)
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    throw translateFsError(cause, `write ${path}`)
+  }
+}
+
+/** What a writer left that was killed. The name is always the same, so that the next one finds it. */
+export function discardDraft({ real }: ForeignFile): void {
+  rmSync(draftOf(real), { force: true })
+}
+
+/** Removes what was read, not what somebody put in its place since. */
+export function removeForeignFile(file: ForeignFile): void {
+  checkReplaceable(file)
+  checkUnchanged(file)
+  try {
+    rmSync(file.real, { force: true })
+  } catch (cause) {
+    throw translateFsError(cause, `remove ${file.path}`)
+  }
+}
+
+/** A copy beside it with the same mode; never over a file that is there. */
+export function copyBeside({ path, real, text }: ForeignFile, copy: string): void {
+  try {
+    writeDraft(copy, text ?? '', statSync(real, { throwIfNoEntry: false }))
+  } catch (cause) {
+    rmSync(copy, { force: true })
+    throw translateFsError(cause, `back up ${path}`)
+  }
+}
+
+function draftOf(real: string): string {
+  return join(dirname(real), `.${basename(real)}.gantry-draft`)
+}
+
+function writeDraft(path: string, text: string, like: Stats | undefined): void {
+  const fd = openSync(path, 'wx', like === undefined ? 0o666 : like.mode & 0o777)
+  try {
+    writeFileSync(fd, text)
+  } finally {
+    closeSync(fd)
+  }
+  if (like === undefined) return
+  // The umask took away what the file had.
+  chmodSync(path, like.mode & 0o7777)
+  const own = statSync(path)
+  if (own.uid !== like.uid || own.gid !== like.gid) chownSync(path, like.uid, like.gid)
+}
+
+function checkUnchanged(file: ForeignFile): void {
+  if (readForeignFile(file.path).text === file.text) return
+  throw new GantryError('LOCKED', `${file.path} was changed by another program just now`, {
+    hint: 'Try again; nothing was lost.',
+  })
+}
+
+function realTarget(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw translateFsError(cause, `read ${path}`)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats?.isSymbolicLink() === true) {
+      throw new GantryError(
+        'NOT_WRITABLE',
+        `${path} is a link to ${readlinkSync(path)}, which is not there`,
+        {
+          hint: 'Make the file it leads to, or remove the link.',
+        },
+      )
+    }
+    const parent = dirname(path)
+    return parent === path ? path : join(realTarget(parent), basename(path))
+  }
+}
+
+function nearestDirectory(directory: string): string {
+  const exists = statSync(directory, { throwIfNoEntry: false }) !== undefined
+  return exists || dirname(directory) === directory ? directory : nearestDirectory(dirname(directory))
+}
+
+function decode(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new GantryError('INVALID_FILE', `${path} is not UTF-8`, {
+      hint: 'Mend the file and try again; nothing was changed.',
+      at: { file: path },
+      cause,
+    })
+  }
+}

@@ -1,0 +1,102 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { makeDirectories } from './directory.ts'
+import { errnoOf, translateFsError } from './fs-error.ts'
+import { acquireLock } from './lock.ts'
+
+export interface RotatingLog {
+  readonly path: string
+  /** What a full log is called: the newest is number 1. */
+  readonly olderPath: (number: number) => string
+  /** How many full logs are kept. */
+  readonly keep: number
+  readonly maxBytes: number
+}
+
+/**
+ * Appends whole lines, each call one `O_APPEND` write, and moves a log that is full out of the way. Any number of
+ * processes may do so at once: none loses a line, and only one of them moves. A link at the path is replaced, never followed.
+ */
+export function appendRotating(log: RotatingLog, lines: string): void {
+  try {
+    const bytes = Buffer.from(lines)
+    const size = sizeOf(log.path)
+    if (size > 0 && size + bytes.length > log.maxBytes) rotate(log, bytes.length)
+    for (let tries = 0; tries < maxTries; tries += 1) if (appended(log.path, bytes)) return
+  } catch (cause) {
+    throw translateFsError(cause, `append to ${log.path}`)
+  }
+}
+
+/** Each further try means that the log was filled and thrown away between opening and writing. */
+const maxTries = 5
+
+function rotate({ path, olderPath, keep, maxBytes }: RotatingLog, more: number): void {
+  // Whoever comes second appends to the full log or to the new one; both are fine.
+  const lock = acquireLock(`${path}.lock`, { label: 'rotates a log' })
+  if (lock === null) return
+  try {
+    if (sizeOf(path) + more <= maxBytes) return
+    rmSync(olderPath(keep), { force: true })
+    for (let number = keep - 1; number >= 1; number -= 1)
+      moveIfThere(olderPath(number), olderPath(number + 1))
+    if (keep >= 1) moveIfThere(path, olderPath(1))
+    else rmSync(path, { force: true })
+  } finally {
+    lock.release()
+  }
+}
+
+/** False when the file had no name any more: what was written is gone. */
+function appended(path: string, bytes: Uint8Array): boolean {
+  const fd = open(path)
+  try {
+    const torn = !endsInNewline(fd)
+    const whole = torn ? Buffer.concat([Buffer.from('\n'), bytes]) : bytes
+    for (let at = 0; at < whole.length; ) at += writeSync(fd, whole, at)
+    return fstatSync(fd).nlink > 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function open(path: string): number {
+  const flags = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | (constants.O_NOFOLLOW ?? 0)
+  try {
+    return openSync(path, flags, 0o644)
+  } catch (cause) {
+    if (errnoOf(cause) === 'ELOOP') unlinkSync(path)
+    else if (errnoOf(cause) === 'ENOENT') makeDirectories(dirname(path))
+    else throw cause
+    return openSync(path, flags, 0o644)
+  }
+}
+
+function endsInNewline(fd: number): boolean {
+  const { size } = fstatSync(fd)
+  const last = Buffer.alloc(1)
+  return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 10
+}
+
+function sizeOf(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+function moveIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause
+  }
+}

@@ -1,0 +1,183 @@
+import { join } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { copyFileInto } from './copy-file-into.ts'
+import { makeDirectories } from './directory.ts'
+import { exec } from './exec.ts'
+import { writeFileAtomic } from './files.ts'
+import { infoExclude } from './info-exclude.ts'
+import { isDirectory, isFile } from './path-kind.ts'
+import { removeTree } from './remove-tree.ts'
+
+/**
+ * A repository of our own beside a working tree, which takes its state down again and again. The project's own repository, if
+ * there is one, is read and never written; nothing its configuration names is run. What git ignores is not taken down.
+ */
+export interface ShadowRepository {
+  /** Id of the tree as it is now. */
+  take(): Promise<string>
+  /** Paths that differ between two states, relative to the top, with `/`. */
+  changes(from: string, to: string): Promise<readonly string[]>
+  /** Unified. Of one that is longer the head and the tail. */
+  diff(from: string, to: string, maxBytes: number): Promise<string>
+}
+
+export interface ShadowOptions {
+  /** Where it is kept; made when it is not there. */
+  readonly dir: string
+  /** Top of the working tree. */
+  readonly root: string
+  /** Directories and files that are not taken down, relative to the top. */
+  readonly leaveOut: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal?: AbortSignal
+}
+
+/** What tools leave behind in a project whose owner does not ignore it. */
+const byproducts = ['node_modules', '__pycache__', '.venv', '.ruff_cache', '.pytest_cache', '.coverage']
+
+export async function openShadowRepository(options: ShadowOptions): Promise<ShadowRepository> {
+  const { dir, root } = options
+  if (!isFile(join(dir, 'HEAD'))) await create(options)
+  const settings = await readingSettings(options)
+  const run = (args: readonly string[], how?: GitOptions) =>
+    git(options, [...settings.flatMap((setting) => ['-c', setting]), ...args], how)
+  const specs = ['.', ...leftOut(options.leaveOut)]
+  return {
+    take: async () => {
+      // The rules of the project's own repository that are in no tree may have changed.
+      writeFileAtomic(join(dir, 'info', 'exclude'), infoExclude(root))
+      // A file nobody may read, or a repository inside that has no commit, is left as it was.
+      await run(['add', '--all', '--ignore-errors', '--', ...specs], { mayFail: true })
+      return (await run(['write-tree'])).trim()
+    },
+    changes: async (from, to) => {
+      const names = await run(['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to])
+      return names.split('\0').filter((name) => name !== '')
+    },
+    diff: async (from, to, maxBytes) => {
+      const flags = ['-r', '-p', '--no-ext-diff', '--no-textconv', '--no-color', '--find-renames']
+      return run(['diff-tree', ...flags, from, to], { maxBytes })
+    },
+  }
+}
+
+function leftOut(paths: readonly string[]): readonly string[] {
+  return [
+    ...paths.map((path) => `:(top,exclude,literal)${path}`),
+    ...byproducts.map((name) => `:(top,exclude,glob)**/${name}/**`),
+    ':(top,exclude,glob)**/*.pyc',
+  ]
+}
+
+/** Begins with what the project's index knows, so that unchanged files need not be read. */
+async function create(options: ShadowOptions): Promise<void> {
+  const { dir } = options
+  makeDirectories(dir)
+  const own = await projectGit(options)
+  const format = own === null ? [] : [`--object-format=${own.format}`]
+  await git(options, ['init', '--quiet', '--bare', '--template=', ...format])
+  makeDirectories(join(dir, 'info'))
+  if (own === null) return
+  if (isDirectory(own.objects))
+    writeFileAtomic(join(dir, 'objects', 'info', 'alternates'), `${own.objects}\n`)
+  if (!isFile(own.index)) return
+  copyFileInto(own.index, dir, 'index')
+  // One that does not stand by itself, a split one say, is of no use here.
+  const { exitCode } = await tryGit(options, ['ls-files', '--error-unmatch', '--', '.git'])
+  if (exitCode === 128) removeTree(join(dir, 'index'))
+}
+
+interface ProjectGit {
+  readonly objects: string
+  readonly index: string
+  readonly format: string
+}
+
+/** null when the directory is not the top of a repository. */
+async function projectGit(options: ShadowOptions): Promise<ProjectGit | null> {
+  const paths = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'index']
+  const asked = ['rev-parse', '--path-format=absolute', ...paths, '--show-object-format']
+  const { exitCode, stdout } = await askProject(options, asked)
+  const [top, objects = '', index = '', format = 'sha1'] = stdout.text.trim().split('\n')
+  return exitCode === 0 && top === options.root ? { objects, index, format } : null
+}
+
+/** How the user lets git read files: settings that only say what is ignored and how lines end. */
+async function readingSettings(options: ShadowOptions): Promise<readonly string[]> {
+  const names = '^core\\.(excludesfile|autocrlf|eol|ignorecase|precomposeunicode|filemode|symlinks)$'
+  const { exitCode, stdout } = await askProject(options, ['config', '-z', '--get-regexp', names])
+  if (exitCode !== 0) return []
+  return stdout.text
+    .split('\0')
+    .filter((setting) => setting !== '')
+    .map((setting) => setting.replace('\n', '='))
+}
+
+/** The project's own repository, for a question only. */
+function askProject({ root, env, signal }: ShadowOptions, args: readonly string[]) {
+  return exec({
+    argv: ['git', '-c', 'safe.directory=*', ...args],
+    cwd: root,
+    env: plainEnv(env),
+    ...(signal !== undefined && { signal }),
+  })
+}
+
+interface GitOptions {
+  readonly maxBytes?: number
+  /** Exit code 1 is fine too: git did what it could. */
+  readonly mayFail?: boolean
+}
+
+async function git(
+  options: ShadowOptions,
+  args: readonly string[],
+  { maxBytes, mayFail = false }: GitOptions = {},
+): Promise<string> {
+  const result = await tryGit(options, args, maxBytes)
+  if (result.exitCode === 0 || (mayFail && result.exitCode === 1)) return result.stdout.text
+  if (result.ending === 'aborted') throw new GantryError('INTERRUPTED', 'it was interrupted')
+  const said = result.error ?? result.stderr.text.trim().split('\n').slice(-3).join(' ')
+  throw new GantryError('SPAWN_FAILED', `git cannot take down the state of ${options.root}: ${said}`, {
+    hint: 'git must be installed, and every file that it does not ignore must be readable.',
+  })
+}
+
+function tryGit(
+  { dir, root, env, signal }: ShadowOptions,
+  args: readonly string[],
+  maxBytes = 64 * 1024 * 1024,
+) {
+  return exec({
+    argv: ['git', ...overrules.flatMap((setting) => ['-c', setting]), ...args],
+    cwd: root,
+    env: {
+      ...plainEnv(env),
+      GIT_DIR: dir,
+      ...(args[0] === 'init' ? {} : { GIT_WORK_TREE: root }),
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+    },
+    maxOutputBytes: maxBytes,
+    ...(signal !== undefined && { signal }),
+  })
+}
+
+/** Nothing may make git overlook a change. */
+const overrules = [
+  'core.bare=false',
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.untrackedCache=false',
+  'core.safecrlf=false',
+  'core.quotePath=false',
+  'advice.addEmbeddedRepo=false',
+  'safe.directory=*',
+]
+
+function plainEnv(env: ShadowOptions['env']): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('GIT_'),
+  )
+  return { ...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' }
+}

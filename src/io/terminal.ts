@@ -1,0 +1,50 @@
+import { readlinkSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { isatty } from 'node:tty'
+
+/** The terminal a person sits at, when one does. */
+export interface Terminal {
+  /** Standard input and output both are a terminal. */
+  readonly isTerminal: boolean
+  /** `/dev/pts/3`; null when the system does not tell. */
+  readonly name: string | null
+  write(text: string): void
+  /** One line without its end; null when the input ends or the signal comes first. */
+  readLine(signal: AbortSignal): Promise<string | null>
+}
+
+export function processTerminal(): Terminal {
+  return {
+    isTerminal: isatty(0) && isatty(1),
+    name: terminalName(),
+    write: (text) => {
+      process.stdout.write(text)
+    },
+    readLine,
+  }
+}
+
+function readLine(signal: AbortSignal): Promise<string | null> {
+  const reader = createInterface({ input: process.stdin })
+  return new Promise((settle) => {
+    const end = (line: string | null): void => {
+      signal.removeEventListener('abort', stop)
+      settle(line)
+      reader.close()
+      process.stdin.pause()
+    }
+    const stop = (): void => end(null)
+    reader.once('line', end)
+    reader.once('close', () => end(null))
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+  })
+}
+
+function terminalName(): string | null {
+  try {
+    return readlinkSync('/proc/self/fd/0')
+  } catch {
+    return null
+  }
+}

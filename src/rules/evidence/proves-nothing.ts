@@ -1,0 +1,66 @@
+import { type Command, parse, type SyntaxNode } from 'unbash'
+import { shellUnit } from './shell-unit.ts'
+import { shellCall, unwrapUnit } from './unwrap-unit.ts'
+import { commandsIn } from './walk-shell.ts'
+
+/** A command that succeeds whatever the project is like, even when somebody declared it; the sentence says why. */
+export function provesNothing(command: string): string | null {
+  const script = parse(command)
+  if (script.errors !== undefined) return 'it cannot be read as a shell command'
+  const commands = commandsIn(script)
+  if (commands.length === 0) return 'it runs nothing'
+  if (commands.every(isIdle)) return 'it succeeds whatever the project is like'
+  return hidesFailure(script) ? 'it hides its own exit code' : null
+}
+
+function isIdle(command: Command): boolean {
+  const { unit } = unwrapUnit(shellUnit(command))
+  const nested = shellCall(unit)
+  if (nested !== null) return provesNothing(nested.script) !== null
+  const [name = '', ...args] = unit.words
+  if (/^(?:node|bun|deno|python[\d.]*|perl|ruby|php)$/.test(name))
+    return args.length === 2 && /^-[ecr]$/.test(args[0] ?? '') && idleCode.test(args[1] ?? '')
+  return idle.has(name)
+}
+
+const idleCode =
+  /^\s*(?:|pass|0|1|true|process\.exit\(0?\)|(?:sys\.)?exit\(0?\)|import sys;? ?sys\.exit\(0?\))\s*;?\s*$/
+
+const idle = new Set([
+  '',
+  'true',
+  ':',
+  'echo',
+  'printf',
+  'exit',
+  'sleep',
+  'pwd',
+  'date',
+  'whoami',
+  'hostname',
+  'clear',
+  'wait',
+  'cd',
+  'set',
+  'export',
+  'yes',
+  'uname',
+  'ls',
+  'env',
+])
+
+/** Ends in `|| true`, `; true`, `; echo` or the like, or in the background. */
+function hidesFailure(script: SyntaxNode & { readonly type: 'Script' }): boolean {
+  const last = script.commands.at(-1)
+  if (last === undefined || last.background) return true
+  const { command } = last
+  const final = command.type === 'AndOr' ? command.commands.at(-1) : command
+  const isIdleEnd = final?.type === 'Command' && isIdle(final) && !failsOrPassesOn(shellUnit(final).words)
+  if (!isIdleEnd) return false
+  return command.type === 'AndOr' ? command.operators.at(-1) === '||' : script.commands.length > 1
+}
+
+/** `exit 1`, or `exit $?` and a bare `exit`, which end as what came before. */
+function failsOrPassesOn([name, code]: readonly string[]): boolean {
+  return name === 'exit' && (code === undefined || !/^0+$/.test(code))
+}

@@ -1,0 +1,43 @@
+/** As a summary tells it: `executed` holds the skipped ones too, since frameworks count them among their tests. */
+export interface TestCounts {
+  readonly executed: number
+  readonly skipped: number
+  readonly failed: number
+}
+
+export const nothing: TestCounts = { executed: 0, skipped: 0, failed: 0 }
+
+/** `3 passed, 1 failed` by what each word means. Words without a meaning, such as warnings, do not count. */
+export function byWords(
+  text: string,
+  meaning: { readonly failed: RegExp; readonly skipped: RegExp; readonly passed: RegExp },
+): TestCounts {
+  const counted = all(text, /(\d+) ([a-z]+)/g)
+  const of = (word: RegExp): number => sumOf(counted.filter(([, , name = '']) => word.test(name)))
+  const [failed, skipped, passed] = [of(meaning.failed), of(meaning.skipped), of(meaning.passed)]
+  return { executed: failed + skipped + passed, skipped, failed }
+}
+
+/**
+ * Several summaries of one framework are several packages: their tests are added. What failed is told by the last one alone,
+ * because tests of a test program print summaries of their own.
+ */
+export function inAll(summaries: readonly TestCounts[]): TestCounts | null {
+  const final = summaries.at(-1)
+  if (final === undefined) return null
+  const sum = (field: 'executed' | 'skipped'): number =>
+    summaries.reduce((total, counts) => total + counts[field], 0)
+  return { executed: sum('executed'), skipped: sum('skipped'), failed: final.failed }
+}
+
+export function all(text: string, pattern: RegExp): readonly RegExpMatchArray[] {
+  return [...text.matchAll(pattern)]
+}
+
+export function sumOf(matches: readonly RegExpMatchArray[], group = 1): number {
+  return matches.reduce((total, match) => total + Number(match[group] ?? 0), 0)
+}
+
+export function named(text: string, pattern: RegExp): number {
+  return Number(pattern.exec(text)?.[1] ?? 0)
+}

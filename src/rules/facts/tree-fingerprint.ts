@@ -1,0 +1,27 @@
+import { posix } from 'node:path'
+import { infoExclude } from '../../io/info-exclude.ts'
+import { sha256 } from '../../io/sha256.ts'
+import { treeHash } from '../../io/tree-hash.ts'
+
+/** What tools leave behind in a project whose owner does not ignore it: running the tests must not make their evidence stale. */
+const byproducts = new Set([
+  'node_modules',
+  '.harness',
+  '__pycache__',
+  '.venv',
+  '.ruff_cache',
+  '.pytest_cache',
+  '.coverage',
+])
+
+/**
+ * What the evidence is bound to: the content of the working tree, and what git is told to overlook in it by a file that is no
+ * part of it. `root` is the top of the project, `stateDir` the directory of the guard's own views.
+ */
+export async function treeFingerprint(root: string, stateDir: string): Promise<string> {
+  const state = `${posix.normalize(stateDir).replace(/\/+$/, '')}/`
+  const leaveOut = (path: string): boolean =>
+    path.startsWith(state) || path.endsWith('.pyc') || path.split('/').some((name) => byproducts.has(name))
+  const { hash } = await treeHash(root, { leaveOut })
+  return sha256(`${hash}\n${infoExclude(root)}`)
+}

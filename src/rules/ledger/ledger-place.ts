@@ -1,0 +1,42 @@
+import { basename, join } from 'node:path'
+import { sha256 } from '../../io/sha256.ts'
+
+/** Where the ledger of one project, and in it of one session, lies. */
+export interface LedgerPlace {
+  /** Below `projects`. */
+  readonly name: string
+  readonly directory: string
+  /** Notes of persons and of `guard verify`: they count in every session. */
+  readonly project: string
+  readonly session: string
+  readonly checkpoint: string
+  readonly proven: string
+}
+
+/** `root` is the real path of the project. A session id is any text: what it would do in a file name is taken out. */
+export function ledgerPlace(guardHome: string, root: string, session: string): LedgerPlace {
+  const name = projectName(root)
+  const directory = join(guardHome, 'projects', name)
+  const file = safeName(session)
+  return {
+    name,
+    directory,
+    project: join(directory, 'project.jsonl'),
+    session: join(directory, 'sessions', `${file}.jsonl`),
+    checkpoint: join(directory, 'checkpoints', `${file}.json`),
+    proven: join(directory, 'checkpoints', `${file}.proven.json`),
+  }
+}
+
+export function projectName(root: string): string {
+  return `${slug(basename(root), 40)}-${sha256(root).slice(0, 12)}`
+}
+
+function safeName(session: string): string {
+  return `${slug(session, 48)}-${sha256(session).slice(0, 12)}`
+}
+
+function slug(text: string, maxLength: number): string {
+  const kept = text.slice(0, maxLength).replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+  return kept.replaceAll(/^-+|-+$/g, '') || 'x'
+}

@@ -1,0 +1,26 @@
+/**
+ * Text of somebody else as one line that shows what it is: control characters, line ends, and characters that are invisible or
+ * turn the reading direction are written as escapes, and what is longer than `max` is cut.
+ */
+export function printable(text: string, max: number): string {
+  // More than `max` characters are never needed, and a long text must not be escaped as a whole.
+  const escaped = text.slice(0, max + 1).replaceAll(unseen, escapeOf)
+  if (escaped.length <= max && text.length <= max) return escaped
+  return `${shorten(escaped, max - 1)}…`
+}
+
+/** The first `max` characters, without half of one at the end. */
+export function shorten(text: string, max: number): string {
+  const cut = text.slice(0, Math.max(0, max))
+  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
+}
+
+const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu
+
+function escapeOf(char: string): string {
+  const code = char.codePointAt(0) ?? 0
+  if (char === '\n') return '\\n'
+  if (char === '\t') return '\\t'
+  if (char === '\r') return '\\r'
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
+}

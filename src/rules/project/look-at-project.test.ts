@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createFixture } from 'fs-fixture'
+import { describe, expect, test } from 'vitest'
+import { settingsOf } from '../settings/settings-of.ts'
+import { lookAtProject } from './look-at-project.ts'
+
+const settings = settingsOf({})
+
+function git(cwd: string, ...args: readonly string[]): void {
+  const env = { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: '1' }
+  execFileSync('git', args, { cwd, env, stdio: 'ignore' })
+}
+
+const project = {
+  'src/deep/er/est.ts': '',
+  'src/main.ts': '',
+  'build/out.js': '',
+  'node_modules/a/index.js': '',
+  '.harness/state.json': '',
+  'src/__pycache__/a.pyc': '',
+  'src/b.pyc': '',
+  '.gitignore': 'build/\n',
+  'IMPLEMENTATION_PLAN.md': '- [x] one\n- [ ] say "two"\n## Verification\n- `make ci`\n',
+  'package.json': '{"scripts":{"test":"vitest"}}',
+}
+
+describe('a project', () => {
+  test('in a repository is told without what git ignores, to the depth, with what is not committed', async () => {
+    await using fixture = await createFixture(project)
+    git(fixture.path, 'init', '-q')
+    git(fixture.path, 'add', 'package.json', 'src/main.ts', '.gitignore')
+    writeFileSync(fixture.getPath('new.txt'), '')
+    rmSync(fixture.getPath('src/main.ts'))
+    expect(await lookAtProject(fixture.path, settings)).toEqual({
+      entries: [
+        '.gitignore',
+        'IMPLEMENTATION_PLAN.md',
+        'new.txt',
+        'package.json',
+        'src/',
+        'src/deep/',
+        'src/deep/er/',
+      ],
+      truncated: false,
+      omitted: 0,
+      commands: [
+        { command: 'make ci', kind: 'other', source: 'IMPLEMENTATION_PLAN.md', explicit: true },
+        { command: 'npm test', kind: 'test', source: 'package.json', explicit: false },
+      ],
+      toolchains: ['Node.js (npm)'],
+      plan: { total: 2, done: 1, open: ['say "two"'] },
+    })
+  })
+
+  test('below the top of a repository is told with its own paths', async () => {
+    await using fixture = await createFixture({ 'a/b/c.txt': '', 'other/d.txt': '' })
+    git(fixture.path, 'init', '-q')
+    const { entries } = await lookAtProject(fixture.getPath('a'), settings)
+    expect(entries).toEqual(['b/', 'b/c.txt'])
+  })
+
+  test('that its repository ignores, or that has none, is walked', async () => {
+    await using fixture = await createFixture({ 'a/b/c.txt': '', '.gitignore': 'a/\n' })
+    git(fixture.path, 'init', '-q')
+    expect((await lookAtProject(fixture.getPath('a'), settings)).entries).toEqual(['b/', 'b/c.txt'])
+    await using plain = await createFixture(project)
+    const { entries } = await lookAtProject(plain.path, settings)
+    expect(entries).toContain('build/out.js')
+    expect(entries.join('\n')).not.toMatch(/node_modules|\.harness|pyc/)
+  })
+
+  test('is told with names that show what they are', async () => {
+    await using fixture = await createFixture({})
+    writeFileSync(fixture.getPath('a\nb\u202e\u001b[31m'), '')
+    mkdirSync(fixture.getPath('é'))
+    writeFileSync(fixture.getPath('é/x'), '')
+    writeFileSync(Buffer.concat([Buffer.from(`${fixture.path}/bad`), Buffer.from([0xff])]), '')
+    writeFileSync(fixture.getPath('l'.repeat(200)), '')
+    for (const withGit of [false, true]) {
+      if (withGit) git(fixture.path, 'init', '-q')
+      const { entries } = await lookAtProject(fixture.path, settings)
+      expect(entries).toEqual(['a\\nb\\u{202e}\\x1b[31m', 'bad\\xff', `${'l'.repeat(159)}…`, 'é/', 'é/x'])
+    }
+  })
+
+  test('may be larger than what is told of it', async () => {
+    const files = Array.from({ length: 30 }, (_, d) =>
+      Array.from({ length: 10 }, (_, f) => `d${d}/f${f}`),
+    ).flat()
+    await using fixture = await createFixture(Object.fromEntries(files.map((file) => [file, ''])))
+    const facts = await lookAtProject(fixture.path, settings)
+    expect(facts.entries).toHaveLength(100)
+    expect(facts).toMatchObject({ truncated: true, omitted: 230 })
+  })
+
+  test('follows no link, neither out of the project nor round in it', async () => {
+    await using outside = await createFixture({ 'AGENTS.md': '- `npm test`', 'secret/x': '' })
+    await using fixture = await createFixture({ 'a/b': '' })
+    symlinkSync(outside.getPath('AGENTS.md'), fixture.getPath('AGENTS.md'))
+    symlinkSync(outside.getPath('secret'), fixture.getPath('secret'))
+    symlinkSync('.', fixture.getPath('a/round'))
+    const facts = await lookAtProject(fixture.path, settings)
+    expect(facts.entries).toEqual(['AGENTS.md', 'a/', 'a/b', 'a/round', 'secret'])
+    expect(facts.commands).toEqual([])
+  })
+
+  test('is told its commands and its plan also without the tree', async () => {
+    await using fixture = await createFixture({ ...project, 'go.mod': '', 'pkg/a_test.go': '' })
+    const facts = await lookAtProject(fixture.path, settings, { entries: false })
+    expect(facts.entries).toEqual([])
+    expect(facts.commands.map(({ command }) => command)).toEqual(['make ci', 'npm test', 'go test ./...'])
+    expect(facts.plan?.total).toBe(2)
+  })
+
+  test('may be empty', async () => {
+    await using fixture = await createFixture({})
+    git(fixture.path, 'init', '-q')
+    expect(await lookAtProject(fixture.path, settings)).toMatchObject({
+      entries: [],
+      truncated: false,
+      plan: null,
+    })
+  })
+})

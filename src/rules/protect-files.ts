@@ -1,0 +1,197 @@
+import { posix } from 'node:path'
+import type { ToolCall } from '../core/hook-event.ts'
+import type { ResolvedPath, Rule, Scene } from './contract.ts'
+import { namedIn } from './named-paths.ts'
+import { type LookBudget, protectedBelow } from './protected-below.ts'
+import { type ProtectedPaths, protectedPaths } from './protected-path.ts'
+import { callTargets, type OpaquePart, type WriteTarget } from './targets.ts'
+
+/** What was looked up for one call. */
+interface Look extends LookBudget {
+  /** Protected files in the root and the working directory. */
+  near: readonly string[] | null
+  /** Those below the root. */
+  far: readonly string[] | null
+}
+
+interface Violation {
+  /** As the agent wrote it. */
+  readonly written: string
+  /** The file that would really change, where that is another. */
+  readonly real: string | null
+  readonly pattern: string
+  /** What the call would do to it; of a call that cannot be judged, why. */
+  readonly how: string
+  readonly sure: boolean
+}
+
+/** No tool changes, removes or makes a protected file, however it is spelled or reached. */
+export const protectFiles: Rule = {
+  name: 'protect-files',
+  on: ['tool_before'],
+  judge(scene) {
+    const { event, settings } = scene
+    if (event.kind !== 'tool_before' || !settings.fileProtection.enabled) return null
+    if (settings.fileProtection.protectedPatterns.length === 0) return null
+    const violation = violationOf(event.call, scene)
+    return violation === null ? null : { deny: reasonOf(violation) }
+  },
+}
+
+function violationOf(call: ToolCall, scene: Scene): Violation | null {
+  const { event, world, settings } = scene
+  const paths = protectedPaths(settings.fileProtection.protectedPatterns, event.root, world.home)
+  const targets = callTargets(call, event.cwd, world)
+  const look: Look = { left: maxEntries, near: null, far: null }
+  for (const target of targets.writes) {
+    const found = writeViolation(target, paths, scene, look)
+    if (found !== null) return found
+  }
+  for (const part of targets.opaque) {
+    const found = opaqueViolation(part, paths, scene, look)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** A look below directories ends here: a call must be decided at once. */
+const maxEntries = 5000
+
+function writeViolation(
+  target: WriteTarget,
+  paths: ProtectedPaths,
+  scene: Scene,
+  look: Look,
+): Violation | null {
+  const { world, event } = scene
+  const { path, how, below, entry = false } = target
+  const written = target.written ?? path
+  // Of a search only what it finds is changed, not where it looks.
+  const itself = below?.only === undefined ? protectedItself(path, entry, paths, scene, look) : null
+  if (itself !== null) return { written, how, sure: true, ...itself }
+  if (below === undefined || isScratch(below.look, scene)) return null
+  const copies = posix.normalize(below.look) !== posix.normalize(path)
+  const only = below.only ?? (() => true)
+  const start = world.resolve(below.look).real
+  for (const found of protectedBelow(
+    below.look,
+    world,
+    (each) => paths.patternOf(each) !== null && only(each),
+    look,
+  )) {
+    const place = copies ? posix.normalize(`${path}${found.slice(start.length)}`) : found
+    const pattern = paths.patternOf(place)
+    // A copy of a whole tree elsewhere changes nothing here.
+    const matters = !copies || place.startsWith(`${event.root}/`) || world.resolve(place).kind !== 'missing'
+    if (pattern !== null && matters)
+      return { written: place, real: null, pattern, how: `${how} with ${written}`, sure: true }
+  }
+  return null
+}
+
+function protectedItself(
+  path: string,
+  entry: boolean,
+  paths: ProtectedPaths,
+  scene: Scene,
+  look: Look,
+): Pick<Violation, 'real' | 'pattern'> | null {
+  const { world } = scene
+  const written = paths.patternOf(path)
+  if (written !== null) return { real: null, pattern: written }
+  if (entry) {
+    const parent = world.resolve(posix.dirname(path)).real
+    const real = `${parent === '/' ? '' : parent}/${posix.basename(path)}`
+    const pattern = paths.patternOf(real)
+    return pattern === null ? null : { real, pattern }
+  }
+  const resolved = world.resolve(path)
+  const pattern = paths.patternOf(resolved.real)
+  if (pattern !== null) return { real: resolved.real, pattern }
+  return sameFile(resolved, paths, scene, look)
+}
+
+/** Temporary files of others: what stands there is nobody's to keep. */
+function isScratch(path: string, { event, world }: Scene): boolean {
+  const near = [posix.normalize(path), world.resolve(path).real]
+  const scratch = ['/tmp', '/var/tmp', world.env.TMPDIR ?? '/tmp'].map((each) => each.replace(/\/$/, ''))
+  return near.every(
+    (each) =>
+      scratch.some((place) => each.startsWith(`${place}/`)) &&
+      !`${event.root}/`.startsWith(`${each}/`) &&
+      !each.startsWith(`${event.root}/`),
+  )
+}
+
+/** Another name of a protected file: a hard link to it, or what a protected link leads to. */
+function sameFile(
+  resolved: ResolvedPath,
+  paths: ProtectedPaths,
+  { world, event }: Scene,
+  look: Look,
+): Pick<Violation, 'real' | 'pattern'> | null {
+  if (resolved.id === null || resolved.kind !== 'file') return null
+  const wanted = (path: string): boolean => paths.patternOf(path) !== null
+  look.near ??= [...new Set([event.root, event.cwd])].flatMap((directory) =>
+    (world.list(directory) ?? []).map((name) => `${directory}/${name}`).filter(wanted),
+  )
+  if (resolved.links > 1) look.far ??= protectedBelow(event.root, world, wanted, look)
+  for (const candidate of [...look.near, ...(look.far ?? [])]) {
+    const pattern = paths.patternOf(candidate)
+    if (pattern !== null && world.resolve(candidate).id === resolved.id) return { real: candidate, pattern }
+  }
+  return null
+}
+
+function opaqueViolation(
+  part: OpaquePart,
+  paths: ProtectedPaths,
+  scene: Scene,
+  look: Look,
+): Violation | null {
+  const { world, event } = scene
+  const { text, why, exact = false, shape } = part
+  if (exact) {
+    if (text === '' || text.includes('\0') || text.length > 4096) return null
+    const path = text.startsWith('/') ? text : `${event.cwd}/${text}`
+    const found = /\s/.test(text)
+      ? named(paths.patternOf(path))
+      : protectedItself(path, false, paths, scene, look)
+    return found === null ? null : { written: text, how: why, sure: false, ...found }
+  }
+  const base = shape?.slice(shape.lastIndexOf('/') + 1)
+  const written = part.written ?? ''
+  if (base !== undefined && !/[\0\u0001]/.test(base)) {
+    const pattern = paths.patternOfName(base)
+    return pattern === null ? null : { written, real: null, pattern, how: why, sure: true }
+  }
+  const ending =
+    base === undefined ? '' : base.slice(Math.max(base.lastIndexOf('\0'), base.lastIndexOf('\u0001')) + 1)
+  const isThere = (path: string): boolean => world.resolve(path).kind !== 'missing'
+  const found = namedIn(text, paths, { cwd: event.cwd, isThere, ending })
+  return found === null
+    ? null
+    : { written: found.name, real: null, pattern: found.pattern, how: why, sure: false }
+}
+
+function named(pattern: string | null): Pick<Violation, 'real' | 'pattern'> | null {
+  return pattern === null ? null : { real: null, pattern }
+}
+
+function reasonOf({ written, real, pattern, how, sure }: Violation): string {
+  const leads = real === null ? '' : ` It is the file ${short(real)}.`
+  const told = how.length > 200 ? `${how.slice(0, 200)}…` : how
+  const what = sure
+    ? `What the call would do: ${told}.`
+    : `The call names it and cannot be judged beforehand: ${told}. If the file is only to be read, read it with a plain command.`
+  return (
+    `${short(written)} is protected and must not be modified (pattern ${short(pattern, 100)}).${leads} ${what} ` +
+    'Leave this file to the person: say what you would change in it and why, and go on with the rest. ' +
+    'What is protected is set by the person in harness.json, middleware.file_protection.protected_patterns.'
+  )
+}
+
+function short(text: string, length = 200): string {
+  const visible = text.replaceAll(/[\x00-\x1f\x7f]/g, ' ')
+  return `\`${visible.length > length ? `${visible.slice(0, length)}…` : visible}\``
+}

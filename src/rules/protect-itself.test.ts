@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { madeUpWorld } from '../../test/support/made-up-world.ts'
+import type { HookEvent, HookHappening } from '../core/hook-event.ts'
+import type { Scene, SealBreak } from './contract.ts'
+import { historyFold } from './history/index.ts'
+import { protectItself } from './protect-itself.ts'
+import { defaultSettings } from './settings/settings-of.ts'
+
+const nowMs = Date.parse('2026-01-01T12:00:00Z')
+const root = '/home/dev/project'
+const own = [`${root}/harness.json`, `${root}/.claude/settings.json`]
+const world = madeUpWorld({ files: { [`${root}/harness.json`]: '{}' } }, { home: '/home/dev', own })
+
+interface Given {
+  readonly unlockedUntilMs?: number
+  readonly latestMs?: number
+  readonly warned?: readonly string[]
+  readonly seal?: readonly SealBreak[] | null
+}
+
+function judge(happening: HookHappening, given: Given = {}) {
+  const { unlockedUntilMs = 0, latestMs = 0, warned = [], seal = null } = given
+  const base = { agent: 'claude-code', session: 's', agentId: null, agentType: null, promptId: null } as const
+  const event: HookEvent = { ...base, cwd: root, root, ...happening }
+  const { initial } = historyFold
+  const scene: Scene = {
+    event,
+    world,
+    nowMs,
+    settings: { ...defaultSettings, fileProtection: { enabled: false, protectedPatterns: [] } },
+    facts: { tree: null, project: null, edited: [], verify: [], seal, tests: null },
+    history: {
+      ...initial,
+      session: { ...initial.session, latestMs, warned },
+      gate: { ...initial.gate, unlockedUntilMs },
+    },
+  }
+  return protectItself.judge(scene)
+}
+
+const write = (path: string): HookHappening => ({
+  kind: 'tool_before',
+  call: { id: 't', tool: 'Write', action: { kind: 'write', path, content: '{}' }, input: {} },
+})
+const broken = [{ path: `${root}/harness.json`, what: 'its content is another' }]
+const stop = { kind: 'stop', again: false, lastMessage: null, background: false } as const
+
+test('no setting switches self-protection off, and the reason says who can', () => {
+  expect(judge(write('harness.json'))?.deny).toContain(`${root}/harness.json is guarded`)
+  expect(judge(write('harness.json'))?.deny).toContain('gantry guard unlock')
+  expect(judge(write('src/a.ts'))).toBeNull()
+})
+
+test('an unlock lifts it, says so once, and notes every use', () => {
+  const untilMs = nowMs + 60_000
+  const first = judge(write('harness.json'), { unlockedUntilMs: untilMs })
+  expect(first?.deny).toBeUndefined()
+  expect(first?.notice).toContain('2026-01-01T12:01:00.000Z')
+  const about = first?.remember?.map((note) => (note.kind === 'warned' ? note.about : '')) ?? []
+  expect(about).toEqual([`unlocked until ${untilMs}`, expect.stringContaining('unlock used')])
+  const second = judge(write('harness.json'), { unlockedUntilMs: untilMs, warned: about })
+  expect(second).toEqual({ remember: [{ kind: 'warned', about: expect.stringContaining('unlock used') }] })
+  expect(judge(write('src/a.ts'), { unlockedUntilMs: untilMs })?.notice).toContain('unlocked until')
+  expect(judge(write('src/a.ts'), { unlockedUntilMs: untilMs, warned: about })).toBeNull()
+})
+
+test('an unlock that is over lifts nothing, also when the clock is set back', () => {
+  expect(judge(write('harness.json'), { unlockedUntilMs: nowMs })?.deny).toBeDefined()
+  const latestMs = nowMs + 120_000
+  expect(judge(write('harness.json'), { unlockedUntilMs: nowMs + 60_000, latestMs })?.deny).toBeDefined()
+})
+
+test('a change of settings that breaks the seal is refused, unless a person unlocked or nothing differs', () => {
+  const change = { kind: 'config_change', source: 'project_settings', path: null } as const
+  expect(judge(change, { seal: broken })?.deny).toContain('differs from what was sealed')
+  expect(judge(change, { seal: broken })?.notice).toContain('gantry guard seal')
+  expect(judge(change, { seal: broken, unlockedUntilMs: nowMs + 1 })?.deny).toBeUndefined()
+  expect(judge(change, { seal: [] })).toBeNull()
+  expect(judge(change, { seal: null })).toBeNull()
+})
+
+test('a broken seal is told at the start and at every end, and holds nobody', () => {
+  const start = judge({ kind: 'session_start', source: 'startup' }, { seal: broken })
+  expect(start?.context).toContain('harness.json')
+  expect(start?.notice).toContain('gantry guard seal')
+  const end = judge(stop, { seal: broken })
+  expect(Object.keys(end ?? {})).toEqual(['notice'])
+  expect(judge(stop, { seal: [] })).toBeNull()
+})
+
+test('the seal is looked at when settings change, at the start and at the end, never for a tool call', () => {
+  const wants = (happening: HookHappening) => {
+    const base = { agent: 'codex', session: 's', agentId: null, agentType: null, promptId: null } as const
+    const event: HookEvent = { ...base, cwd: root, root, ...happening }
+    return protectItself.wants?.({
+      event,
+      world,
+      nowMs,
+      settings: defaultSettings,
+      history: historyFold.initial,
+    })
+  }
+  expect(wants(stop)).toEqual(['seal'])
+  expect(wants(write('a'))).toEqual([])
+})

@@ -1,0 +1,110 @@
+import { dirname, join, normalize, sep } from 'node:path'
+import type { World } from '../contract.ts'
+
+export interface OwnMatch {
+  /** The own path that is touched. */
+  readonly own: string
+  /** `above`: a directory that holds it, so that what happens to the directory happens to it. */
+  readonly relation: 'same' | 'inside' | 'above'
+}
+
+/** Whether an absolute path leads to something of the guard's own, whatever way it takes there. */
+export type OwnMatcher = (path: string) => OwnMatch | null
+
+export function ownMatcher(world: World, cwd: string): OwnMatcher {
+  const own = world.own.map((path) => ({ path, folded: fold(path) }))
+  let ids: ReadonlyMap<string, string> | undefined
+  const byId = (id: string): OwnMatch | null => {
+    ids ??= new Map(
+      world.own.flatMap((path) => {
+        const found = world.resolve(path)
+        return found.kind === 'file' && found.id !== null ? [[found.id, path]] : []
+      }),
+    )
+    const path = ids.get(id)
+    return path === undefined ? null : { own: path, relation: 'same' }
+  }
+  return (given) => {
+    const path = throughProc(normalize(given), cwd)
+    const resolved = world.resolve(path)
+    // Where the path leads, and the name itself: a link that is replaced or moved is touched without being followed.
+    const itself = join(world.resolve(dirname(path)).real, path.slice(dirname(path).length))
+    for (const folded of new Set([fold(resolved.real), fold(itself), fold(path)])) {
+      const found = best(own, (entry) => relationOf(folded, entry.folded))
+      if (found !== null) return found
+    }
+    if (resolved.kind === 'file' && resolved.links > 1 && resolved.id !== null) {
+      const found = byId(resolved.id)
+      if (found !== null) return found
+    }
+    return isGlob(path) && resolved.kind === 'missing'
+      ? best(own, (entry) => (globReaches(fold(path), entry.folded) ? 'same' : null))
+      : null
+  }
+}
+
+/** `HARNESS.JSON` is the same file on a disk that folds case, and nobody needs both. */
+export function fold(path: string): string {
+  const folded = path.normalize('NFC').toLowerCase()
+  return folded.length > 1 && folded.endsWith(sep) ? folded.slice(0, -1) : folded
+}
+
+export function isInside(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory === sep ? sep : `${directory}${sep}`)
+}
+
+function relationOf(path: string, own: string): OwnMatch['relation'] | null {
+  if (path === own) return 'same'
+  if (isInside(path, own)) return 'inside'
+  return isInside(own, path) ? 'above' : null
+}
+
+/** The nearest: to say that a directory above is touched only when the thing itself is not. */
+function best<Entry extends { readonly path: string }>(
+  entries: readonly Entry[],
+  relate: (entry: Entry) => OwnMatch['relation'] | null,
+): OwnMatch | null {
+  let above: OwnMatch | null = null
+  for (const entry of entries) {
+    const relation = relate(entry)
+    if (relation === 'same' || relation === 'inside') return { own: entry.path, relation }
+    if (relation === 'above') above ??= { own: entry.path, relation }
+  }
+  return above
+}
+
+/** The links of /proc lead elsewhere in the process that asks than in the one that will write. */
+function throughProc(path: string, cwd: string): string {
+  const match = /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(root|cwd)(\/.*)?$/.exec(path)
+  if (match === null) return path
+  return normalize(match[1] === 'root' ? (match[2] ?? '/') : join(cwd, match[2] ?? ''))
+}
+
+function isGlob(path: string): boolean {
+  return /[*?[]/.test(path)
+}
+
+/** Whether a pattern that nobody expanded could mean an own path, something below it, or a directory above it. */
+function globReaches(pattern: string, own: string): boolean {
+  const wanted = own.split(sep)
+  for (const [index, segment] of pattern.split(sep).entries()) {
+    if (segment === '**') return true
+    const name = wanted[index]
+    if (name === undefined) return true
+    if (!segmentMatches(segment, name)) return false
+  }
+  return true
+}
+
+function segmentMatches(segment: string, name: string): boolean {
+  if (!isGlob(segment)) return segment === name
+  // A star does not mean hidden files: `rm -rf *` leaves .claude where it is.
+  if (name.startsWith('.') && !segment.startsWith('.')) return false
+  const source = segment
+    .replaceAll(/[.+^${}()|\\]/g, '\\$&')
+    .replaceAll(/\[[^\]]*\]/g, '.')
+    .replaceAll('[', '\\[')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  return new RegExp(`^${source}$`).test(name)
+}

@@ -1,0 +1,123 @@
+import { basename, dirname, join } from 'node:path'
+import type { ResolvedPath } from '../contract.ts'
+import { settingPlaces } from '../settings/setting-files.ts'
+
+export interface OwnPlace {
+  /** Of the project. */
+  readonly root: string
+  readonly home: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where ledgers, key and socket are. */
+  readonly guardHome: string
+  /** The program the hooks start; null when it is not known. */
+  readonly hookBin: string | null
+  /** The plugin the hooks come from, when they come from one. */
+  readonly pluginDir?: string | null
+  /** What the installers name: every file that steers an agent's hooks, in all scopes. */
+  readonly agentFiles: readonly string[]
+  /** Where the user keeps settings for all projects. */
+  readonly userDir?: string
+  /** `state.dir` of the settings; `.harness` when absent. */
+  readonly stateDir?: string
+}
+
+/**
+ * Files and directories no tool of the agent may change: what is the guard's own, and what tells an agent which hooks to run.
+ * Absolute, as they are written: `realOwnPaths` follows their links. A directory stands for everything below it.
+ */
+export function ownPaths(place: OwnPlace): readonly string[] {
+  return unique([...sealedPaths(place), ...changingPaths(place)])
+}
+
+/** Those of them whose content changes only when a person wants it to. */
+export function sealedPaths(place: OwnPlace): readonly string[] {
+  const { hookBin, pluginDir, agentFiles } = place
+  return unique([
+    ...settingPlaces(place),
+    ...(hookBin === null ? [] : [hookBin]),
+    ...(pluginDir === undefined || pluginDir === null ? [] : [pluginDir]),
+    ...hookFilesInProject(place.root),
+    ...hookFilesOfUser(place),
+    ...managedFiles,
+    ...agentFiles,
+  ])
+}
+
+/** Each path twice where a link is on the way: as it is reached, for whoever moves the link, and where it leads. */
+export function realOwnPaths(
+  paths: readonly string[],
+  resolve: (path: string) => Pick<ResolvedPath, 'real' | 'kind'>,
+): readonly string[] {
+  const known = new Map<string, Pick<ResolvedPath, 'real' | 'kind'>>()
+  /** What lies in a directory that is not there is not looked for: most of these files never exist, and each look costs. */
+  const look = (path: string): Pick<ResolvedPath, 'real' | 'kind'> => {
+    const before = known.get(path)
+    if (before !== undefined) return before
+    const parent = dirname(path)
+    const above = parent === path ? undefined : look(parent)
+    const found =
+      above?.kind === 'missing'
+        ? { real: join(above.real, basename(path)), kind: 'missing' as const }
+        : resolve(path)
+    known.set(path, found)
+    return found
+  }
+  return unique(
+    paths.flatMap((path) => [path, join(look(dirname(path)).real, basename(path)), look(path).real]),
+  )
+}
+
+/** The guard writes these itself. */
+function changingPaths({ root, guardHome, stateDir = '.harness' }: OwnPlace): readonly string[] {
+  return [guardHome, join(root, '.harness'), stateDir.startsWith('/') ? stateDir : join(root, stateDir)]
+}
+
+function hookFilesInProject(root: string): readonly string[] {
+  return [
+    '.claude/settings.json',
+    '.claude/settings.local.json',
+    '.codex/hooks.json',
+    '.codex/config.toml',
+    '.gemini/settings.json',
+    '.github/hooks',
+    '.github/copilot/settings.json',
+    '.github/copilot/settings.local.json',
+    '.cursor/hooks.json',
+    '.opencode/plugin',
+    '.opencode/plugins',
+    'opencode.json',
+    'opencode.jsonc',
+  ].map((name) => join(root, name))
+}
+
+function hookFilesOfUser({ home, env }: OwnPlace): readonly string[] {
+  const claude = env.CLAUDE_CONFIG_DIR || join(home, '.claude')
+  const codex = env.CODEX_HOME || join(home, '.codex')
+  const config = env.XDG_CONFIG_HOME || join(home, '.config')
+  return [
+    join(claude, 'settings.json'),
+    join(claude, 'settings.local.json'),
+    join(codex, 'hooks.json'),
+    join(codex, 'config.toml'),
+    join(home, '.gemini/settings.json'),
+    join(home, '.copilot/hooks'),
+    join(home, '.copilot/config.json'),
+    join(home, '.copilot/settings.json'),
+    join(home, '.cursor/hooks.json'),
+    ...['plugin', 'plugins', 'opencode.json', 'opencode.jsonc'].map((name) => join(config, 'opencode', name)),
+  ]
+}
+
+/** Of the whole machine: only root could write them, and an agent may be root. */
+const managedFiles = [
+  '/etc/claude-code/managed-settings.json',
+  '/etc/claude-code/managed-settings.d',
+  '/Library/Application Support/ClaudeCode/managed-settings.json',
+  '/etc/codex/config.toml',
+  '/etc/codex/hooks.json',
+  '/etc/gemini-cli/settings.json',
+]
+
+function unique(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths)]
+}

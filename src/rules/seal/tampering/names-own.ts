@@ -1,0 +1,68 @@
+import { basename, dirname } from 'node:path'
+import type { OpaquePart } from '../../targets.ts'
+import { fold } from '../own-match.ts'
+import type { Attempt, Tampering } from './attempt.ts'
+import { programAt } from './spoken-runs.ts'
+
+/** A part nobody can judge that speaks of an own file is taken for an attempt on it. */
+export const namesOwn: Tampering = (attempt) => {
+  for (const { text, why } of unjudgedParts(attempt)) {
+    const own = ownNamedIn(fold(text), attempt)
+    if (own !== null) return `${own} is guarded, and what this call does to it cannot be told (${why})`
+  }
+  return null
+}
+
+const later = new Set(['at', 'batch', 'crontab', 'systemd-run', 'schtasks'])
+const interpreters = /^(python[\d.]*|node|bun|deno|tsx|perl|ruby|php|lua)$/
+
+function unjudgedParts(attempt: Attempt): readonly OpaquePart[] {
+  const { targets, runs, text, world, pathsOf, wroteIt } = attempt
+  const delayed = runs.some((run) => programAt(run, (name) => later.has(name)) >= 0)
+  const scripts = runs.flatMap((run) => {
+    const at = programAt(run, (name) => interpreters.test(name))
+    const program = run.words[run.first]
+    const named = at >= 0 ? run.words.slice(at + 1) : program?.includes('/') ? [program] : []
+    return named.flatMap((word) =>
+      word === null || word.startsWith('-') ? [] : pathsOf(word).filter(wroteIt),
+    )
+  })
+  const awk = runs
+    .filter((run) => programAt(run, (name) => /^[gmn]?awk$/.test(name)) >= 0)
+    .flatMap(({ words }) => words.filter((word) => word !== null && /[>|]|system/.test(word)))
+  return [
+    ...targets.opaque,
+    ...awk.map((program) => ({ text: program ?? '', why: 'awk can write files' })),
+    ...(delayed ? [{ text, why: 'it is run later' }] : []),
+    ...scripts.flatMap((path) => {
+      const script = world.readText(path, 1_000_000)
+      return script === null ? [] : [{ text: script, why: `${path} was written in this session` }]
+    }),
+  ]
+}
+
+function ownNamedIn(text: string, { world }: Attempt): string | null {
+  return (
+    world.own.find((own) => {
+      const folded = fold(own)
+      if (text.includes(folded)) return true
+      const name = basename(folded)
+      if (tooCommon.has(name)) return text.includes(`${basename(dirname(folded))}/${name}`)
+      return mentions(text, name, basename(dirname(folded)))
+    }) ?? null
+  )
+}
+
+/** Names of directories everywhere; only together with the directory they are in do they mean ours. */
+const tooCommon = new Set(['guard', 'hooks', 'plugin', 'plugins', 'harness', 'config.json'])
+
+/** By its name alone, or with its own directory before it; `.vscode/settings.json` is another's. */
+function mentions(text: string, name: string, directory: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    if (/[\w-]/.test(text[at + name.length] ?? '') || /[\w.-]/.test(text[at - 1] ?? '')) continue
+    const before = /([^/\s'"`]+)\/+$/.exec(text.slice(Math.max(0, at - 200), at))?.[1]
+    if (before === undefined || before === directory || before === '.' || before === '..') return true
+    if (/[$*?{}]/.test(before)) return true
+  }
+  return false
+}

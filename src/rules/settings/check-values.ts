@@ -1,0 +1,115 @@
+import { nearest } from '../../core/nearest.ts'
+import { type Setting, type SettingValue, settingTable } from './setting-table.ts'
+
+export interface ValueProblem {
+  readonly path: readonly string[]
+  /** Is it the key that is wrong, or its value? */
+  readonly at: 'key' | 'value'
+  readonly text: string
+}
+
+export interface CheckedValues {
+  readonly values: Readonly<Record<string, SettingValue>>
+  readonly problems: readonly ValueProblem[]
+}
+
+const table = new Map<string, Setting>(Object.entries(settingTable))
+/** Every group with its own keys, `''` for the top. */
+const keysOf = groupKeys()
+
+/** Checks what a file says against the table. `false` is a value like any other. */
+export function checkValues(given: unknown): CheckedValues {
+  const values: Record<string, SettingValue> = {}
+  const problems: ValueProblem[] = []
+  const visit = (value: unknown, path: readonly string[]): void => {
+    const name = path.join('.')
+    const setting = path.at(-1)?.includes('.') ? undefined : table.get(name)
+    if (setting !== undefined) {
+      const why = misfit(setting, value)
+      if (why === null) values[name] = value as SettingValue
+      else problems.push({ path, at: 'value', text: `${name}: ${why}` })
+      return
+    }
+    const known = keysOf.get(name)
+    if (known === undefined || path.at(-1)?.includes('.')) {
+      problems.push({ path, at: 'key', text: unknownKey(path) })
+    } else if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      const what = name === '' ? '' : `${name}: `
+      problems.push({ path, at: 'value', text: `${what}expected a mapping${received(value)}` })
+    } else for (const [key, inner] of Object.entries(value)) visit(inner, [...path, key])
+  }
+  visit(given, [])
+  return { values, problems }
+}
+
+/** null when the value fits; else what was expected, as the end of a sentence that begins with the key. */
+export function misfit(setting: Setting, value: unknown): string | null {
+  switch (setting.kind) {
+    case 'flag':
+      return typeof value === 'boolean' ? null : `expected true or false${received(value)}`
+    case 'whole':
+      if (typeof value !== 'number' || !Number.isSafeInteger(value))
+        return `expected a whole number${received(value)}`
+      return outOfRange(setting, value)
+    case 'amount':
+      if (typeof value !== 'number' || !Number.isFinite(value)) return `expected a number${received(value)}`
+      return outOfRange(setting, value)
+    case 'text':
+      if (typeof value !== 'string') return `expected a string${received(value)}`
+      if (!isPlain(value)) return 'must not be empty or hold control characters'
+      return setting.pattern === undefined || new RegExp(setting.pattern).test(value)
+        ? null
+        : `must match ${setting.pattern}, is '${value.slice(0, 60)}'`
+    case 'texts':
+      if (!Array.isArray(value)) return `expected a list of strings${received(value)}`
+      return value.every((item) => typeof item === 'string' && isPlain(item))
+        ? null
+        : 'expected a list of strings that are not empty and hold no control characters'
+    case 'choice':
+      return setting.choices?.some((known) => known === value)
+        ? null
+        : `expected ${setting.choices?.map((known) => `'${known}'`).join(' or ')}${received(value)}`
+  }
+}
+
+function isPlain(text: string): boolean {
+  return text.trim() !== '' && !/[\0-\x1f\x7f]/.test(text)
+}
+
+function outOfRange({ min, max }: Setting, value: number): string | null {
+  if (min !== undefined && value < min) return `must be at least ${min}, is ${value}`
+  return max !== undefined && value > max ? `must be at most ${max}, is ${value}` : null
+}
+
+function received(value: unknown): string {
+  if (value === undefined) return ''
+  if (value === null) return ', received nothing'
+  if (Array.isArray(value)) return ', received a list'
+  if (typeof value === 'object') return ', received a mapping'
+  if (typeof value === 'string') return `, received the string '${value.slice(0, 60)}'`
+  return `, received ${String(value)}`
+}
+
+function unknownKey(path: readonly string[]): string {
+  const key = path.at(-1) ?? ''
+  const known = [...(keysOf.get(path.slice(0, -1).join('.')) ?? [])]
+  const near = nearest(key, known)
+  if (near !== undefined) return `unknown key '${key}', did you mean '${near}'?`
+  const elsewhere = [...table.keys(), ...keysOf.keys()].filter((name) => name.split('.').at(-1) === key)
+  if (elsewhere.length > 0 && elsewhere.length <= 2)
+    return `unknown key '${key}' here, did you mean '${elsewhere.join("' or '")}'?`
+  return `unknown key '${key}' (known here: ${known.join(', ')})`
+}
+
+function groupKeys(): ReadonlyMap<string, ReadonlySet<string>> {
+  const groups = new Map<string, Set<string>>()
+  for (const name of Object.keys(settingTable)) {
+    const segments = name.split('.')
+    for (const [index, segment] of segments.entries()) {
+      const group = segments.slice(0, index).join('.')
+      const keys = groups.get(group) ?? new Set()
+      groups.set(group, keys.add(segment))
+    }
+  }
+  return groups
+}

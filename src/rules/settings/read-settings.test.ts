@@ -1,0 +1,259 @@
+import { join } from 'node:path'
+import { createFixture } from 'fs-fixture'
+import { describe, expect, test } from 'vitest'
+import { type ReadSettings, readSettings } from './read-settings.ts'
+import { settingPlaces } from './setting-files.ts'
+import { type Setting, settingTable } from './setting-table.ts'
+import { defaultSettings, settingsOf } from './settings-of.ts'
+
+async function read(
+  files: Record<string, string>,
+  env: Record<string, string> = {},
+): Promise<ReadSettings & { readonly root: string }> {
+  await using fixture = await createFixture(files)
+  const root = join(fixture.path, 'project')
+  return { ...(await readSettings({ root, env: { ...env } })), root }
+}
+
+function harness(value: unknown): Record<string, string> {
+  return { 'project/harness.json': JSON.stringify(value, null, 2) }
+}
+
+/** Another value than the default, of the right kind. */
+function otherValue({ kind, initial }: Setting): unknown {
+  switch (kind) {
+    case 'flag':
+      return !initial
+    case 'whole':
+    case 'amount':
+      return Number(initial) + 4
+    case 'text':
+      return initial === '1.0.0' ? '1.2.0' : 'other'
+    case 'texts':
+      return ['only this']
+    case 'choice':
+      return initial
+  }
+}
+
+function nested(path: string, value: unknown): unknown {
+  return path.split('.').reduceRight((inner, key) => ({ [key]: inner }), value)
+}
+
+const settings: (readonly [string, Setting])[] = Object.entries(settingTable)
+const changeable = settings.filter(([, { kind }]) => kind !== 'choice')
+const overridable = settings.filter(([, { variable }]) => variable !== undefined)
+
+describe('the settings', () => {
+  test('are the documented defaults when nothing is set', async () => {
+    const found = await read({ 'project/a': '' })
+    expect(found).toMatchObject({ kind: 'read', settings: defaultSettings, sources: [] })
+    expect(defaultSettings).toMatchObject({
+      contextInjection: { enabled: true, maxTreeDepth: 3, timeBudgetSeconds: 0 },
+      loopDetection: { enabled: true, editThreshold: 5, resetOnNewTask: true, repeatThreshold: 3 },
+      checklist: { enabled: true, maxRefusals: 5, runAtStop: false, verificationTimeoutSeconds: 300 },
+      fileProtection: {
+        enabled: true,
+        protectedPatterns: ['.env', '.env.*', '*.pem', '*.key', 'credentials.*', 'id_rsa*'],
+      },
+      traceLogging: { enabled: true, maxLogSizeMb: 10 },
+      state: { format: 'json', dir: '.harness' },
+    })
+  })
+
+  test.each(changeable)('take %s from harness.json, and it makes a difference', async (path, setting) => {
+    const found = await read(harness(nested(path, otherValue(setting))))
+    expect(found.kind).toBe('read')
+    expect(found.settings).not.toEqual(defaultSettings)
+    expect(found.settings).toEqual(settingsOf({ [path]: otherValue(setting) }))
+  })
+
+  test.each(changeable)('take %s from the guard key of gantry.yaml', async (path, setting) => {
+    const yaml = JSON.stringify({ guard: nested(path, otherValue(setting)) })
+    const found = await read({ 'project/gantry.yaml': yaml })
+    expect(found.settings).toEqual(settingsOf({ [path]: otherValue(setting) }))
+  })
+
+  test.each(overridable)('let the environment win over the file for %s', async (path, setting) => {
+    const value = otherValue(setting)
+    const text = Array.isArray(value) ? JSON.stringify(value) : String(value)
+    const found = await read(harness(nested(path, setting.initial)), { [setting.variable ?? '']: text })
+    expect(found.settings).toEqual(settingsOf({ [path]: value }))
+    expect(found.sources).toContain(setting.variable)
+  })
+
+  test('take false for false', async () => {
+    const off = { enabled: false }
+    const found = await read(
+      harness({
+        middleware: {
+          context_injection: off,
+          loop_detection: off,
+          pre_completion_checklist: off,
+          file_protection: off,
+          trace_logging: off,
+        },
+      }),
+    )
+    expect(found.settings.contextInjection.enabled).toBe(false)
+    expect(found.settings.loopDetection.enabled).toBe(false)
+    expect(found.settings.checklist.enabled).toBe(false)
+    expect(found.settings.fileProtection.enabled).toBe(false)
+    expect(found.settings.traceLogging.enabled).toBe(false)
+  })
+
+  test('of a plugin hold for all projects, and those of a project win key by key', async () => {
+    await using fixture = await createFixture({
+      'plugin/harness/harness.json': JSON.stringify({
+        middleware: { loop_detection: { edit_threshold: 9, repeat_threshold: 7 } },
+      }),
+      'user/harness.json': JSON.stringify({ middleware: { loop_detection: { repeat_threshold: 8 } } }),
+      'project/harness/harness.json': JSON.stringify({
+        middleware: { loop_detection: { edit_threshold: 6 } },
+      }),
+      'gantry.yaml': 'guard:\n  state: { dir: .views }\n',
+    })
+    const at = (path: string): string => join(fixture.path, path)
+    const env = { CLAUDE_PLUGIN_ROOT: at('plugin') }
+    const found = await readSettings({ root: at('project'), env, userDir: at('user') })
+    expect(found.settings.loopDetection).toMatchObject({ editThreshold: 6, repeatThreshold: 8 })
+    expect(found.settings.state.dir).toBe('.views')
+    expect(found.sources).toHaveLength(4)
+  })
+
+  test.each(['true', 'TRUE', '1'])('take %s in the environment for true', async (text) => {
+    const files = harness({ middleware: { trace_logging: { enabled: false } } })
+    expect((await read(files, { HARNESS_TRACE_ENABLED: text })).settings.traceLogging.enabled).toBe(true)
+  })
+
+  test('take a variable that is set to nothing as not set', async () => {
+    expect((await read({ 'project/a': '' }, { HARNESS_LOOP_THRESHOLD: '' })).kind).toBe('read')
+  })
+})
+
+describe('settings that cannot be understood', () => {
+  const cases: Record<string, [files: Record<string, string>, problem: RegExp]> = {
+    'an unknown key': [
+      { 'project/harness.json': '{\n  "midleware": {}\n}' },
+      /harness\.json:2:3: unknown key 'midleware', did you mean 'middleware'\?$/,
+    ],
+    'an unknown key further down': [
+      { 'project/harness.json': '{ "middleware": {\n\t"loop_detection": { "edit_treshold": 2 } } }' },
+      /harness\.json:2:22: unknown key 'edit_treshold', did you mean 'edit_threshold'\?$/,
+    ],
+    'a key in the wrong group': [
+      harness({ edit_threshold: 2 }),
+      /:2:3: unknown key 'edit_threshold' here, did you mean 'middleware\.loop_detection\.edit_threshold'\?$/,
+    ],
+    'a dotted key': [harness({ 'state.dir': 'x' }), /unknown key 'state\.dir'/],
+    'the name of a method': [harness({ constructor: 1 }), /unknown key 'constructor' \(known here: version,/],
+    'a prototype': [{ 'project/harness.json': '{"__proto__": {"version": "1"}}' }, /unknown key '__proto__'/],
+    'a key that stands twice': [
+      { 'project/harness.json': '{"state": {"dir": "a"},\n "state": {"dir": "b"}}' },
+      /harness\.json:2:2: duplicate key 'state'$/m,
+    ],
+    'a string for a flag': [
+      harness({ middleware: { loop_detection: { enabled: 'false' } } }),
+      /:4:18: middleware\.loop_detection\.enabled: expected true or false, received the string 'false'$/,
+    ],
+    'half a number': [
+      harness({ middleware: { loop_detection: { edit_threshold: 2.5 } } }),
+      /expected a whole number, received 2\.5/,
+    ],
+    'a number out of range': [
+      harness({ middleware: { loop_detection: { edit_threshold: 0 } } }),
+      /must be at least 1, is 0/,
+    ],
+    'a list of other things': [
+      harness({ middleware: { file_protection: { protected_patterns: ['a', 1] } } }),
+      /expected a list of strings/,
+    ],
+    'a list for a group': [harness({ middleware: [] }), /middleware: expected a mapping, received a list/],
+    nothing: [harness({ state: null }), /state: expected a mapping, received nothing/],
+    'another format': [harness({ state: { format: 'xml' } }), /expected 'json', received the string 'xml'/],
+    'another version': [harness({ version: '2.0.0' }), /version: must match \^1/],
+    'no object': [{ 'project/harness.json': '[]' }, /:1:1: expected a mapping, received a list/],
+    'a comma too many': [
+      { 'project/harness.json': '{\n  "version": "1.0.0",\n}' },
+      /:3:1: is not valid JSON/,
+    ],
+    'half a file': [{ 'project/harness.json': '{"state": {' }, /:1:12: is not valid JSON/],
+    'an empty file': [{ 'project/harness.json': '' }, /:1:1: is not valid JSON/],
+    'an unknown key in gantry.yaml': [
+      { 'project/gantry.yaml': 'guard:\n  state:\n    dri: x\n' },
+      /gantry\.yaml:3:5: unknown key 'dri', did you mean 'dir'\?$/,
+    ],
+    'a key that stands twice in gantry.yaml': [
+      { 'project/gantry.yaml': 'guard:\n  state: {}\n  state: {}\n' },
+      /gantry\.yaml:3:3: duplicate key 'state'/,
+    ],
+  }
+
+  test.each(Object.entries(cases))('are named with their place: %s', async (_, [files, problem]) => {
+    const found = await read(files)
+    expect(found.kind).toBe('broken')
+    expect(found.kind === 'broken' ? found.problem : '').toMatch(problem)
+    expect(found.settings).toEqual(defaultSettings)
+  })
+
+  test.each([
+    ['HARNESS_LOOP_THRESHOLD', 'many', "expected a whole number, received the string 'many'"],
+    ['HARNESS_LOOP_THRESHOLD', '2.5', 'expected a whole number, received 2.5'],
+    ['HARNESS_LOOP_THRESHOLD', '-1', 'must be at least 1, is -1'],
+    ['HARNESS_CONTEXT_ENABLED', 'yes', "expected true, false, 1 or 0, received 'yes'"],
+    ['HARNESS_TIME_BUDGET', '1e3', "expected a number, received the string '1e3'"],
+    ['HARNESS_VERIFICATION_COMMANDS', 'npm test', "expected a JSON array of strings, received 'npm test'"],
+    ['HARNESS_VERIFICATION_COMMANDS', '[1]', "expected a JSON array of strings, received '[1]'"],
+  ])('are named by their variable: %s=%s', async (name, text, why) => {
+    const found = await read({ 'project/a': '' }, { [name]: text })
+    expect(found).toMatchObject({ kind: 'broken', problem: `environment variable ${name}: ${why}` })
+  })
+
+  test('are all named at once', async () => {
+    const files = { ...harness({ stat: {}, versio: '1' }), 'project/gantry.yaml': 'guard: { a: 1 }' }
+    const found = await read(files, { HARNESS_LOOP_ENABLED: 'x' })
+    expect(found.kind === 'broken' ? found.problem.split('\n') : []).toHaveLength(4)
+  })
+
+  test('do not take long because of hostile nesting', async () => {
+    const found = await read({ 'project/harness.json': `{"state":${'['.repeat(2e5)}${']'.repeat(2e5)}}` })
+    expect(found.kind).toBe('broken')
+  })
+})
+
+describe('a gantry.yaml', () => {
+  test('without a guard key says nothing, even one that is otherwise broken', async () => {
+    expect((await read({ 'project/gantry.yaml': 'agents: [\n' })).sources).toEqual([])
+  })
+
+  test('with a guard key of nothing changes nothing', async () => {
+    expect(await read({ 'project/gantry.yaml': 'guard:\n' })).toMatchObject({ kind: 'read' })
+  })
+
+  test('is found upward, and gantry.yaml before gantry.yml', async () => {
+    const found = await read({
+      'project/a': '',
+      'gantry.yaml': 'guard: { state: { dir: a } }',
+      'gantry.yml': 'guard: { state: { dir: b } }',
+    })
+    expect(found.settings.state.dir).toBe('a')
+  })
+})
+
+test('every place where settings could be put is named, whether there are any or not', async () => {
+  await using fixture = await createFixture({ 'gantry.yml': '', 'project/a': '' })
+  const places = settingPlaces({
+    root: join(fixture.path, 'project'),
+    env: { CLAUDE_PLUGIN_ROOT: '/plugin' },
+  })
+  const at = (path: string): string => join(fixture.path, path)
+  expect(places).toEqual([
+    '/plugin/harness/harness.json',
+    at('project/harness/harness.json'),
+    at('project/harness.json'),
+    at('project/gantry.yaml'),
+    at('project/gantry.yml'),
+    at('gantry.yaml'),
+    at('gantry.yml'),
+  ])
+})

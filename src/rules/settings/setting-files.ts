@@ -1,0 +1,50 @@
+import { dirname, join, resolve } from 'node:path'
+import { isFile } from '../../io/path-kind.ts'
+
+export interface SettingsPlace {
+  /** Absolute path of the project. */
+  readonly root: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where the user keeps settings for all projects. */
+  readonly userDir?: string
+}
+
+export interface SettingFile {
+  readonly path: string
+  readonly kind: 'harness' | 'gantry'
+}
+
+/** Where settings are read from, the weaker first: those that come with a plugin, those of the user, those of the project. */
+export function settingFiles(place: SettingsPlace): readonly SettingFile[] {
+  const gantry = gantryFiles(place.root).find(isFile)
+  return [
+    ...harnessFiles(place).map((path) => ({ path, kind: 'harness' }) as const),
+    ...(gantry === undefined ? [] : [{ path: gantry, kind: 'gantry' } as const]),
+  ]
+}
+
+/** Every path at which a file would be settings, whether there is one or not: making one would change them. */
+export function settingPlaces(place: SettingsPlace): readonly string[] {
+  const gantry = gantryFiles(place.root)
+  const found = gantry.findIndex(isFile)
+  return [...harnessFiles(place), ...(found === -1 ? gantry : gantry.slice(0, found + 1))]
+}
+
+function harnessFiles({ root, env, userDir }: SettingsPlace): readonly string[] {
+  const plugin = env.CLAUDE_PLUGIN_ROOT
+  return [
+    ...(plugin === undefined || plugin === '' ? [] : [join(plugin, 'harness', 'harness.json')]),
+    ...(userDir === undefined ? [] : [join(userDir, 'harness.json')]),
+    join(root, 'harness', 'harness.json'),
+    join(root, 'harness.json'),
+  ]
+}
+
+/** The first that exists counts. */
+function gantryFiles(root: string): readonly string[] {
+  const looked: string[] = []
+  for (let directory = resolve(root); ; directory = dirname(directory)) {
+    looked.push(join(directory, 'gantry.yaml'), join(directory, 'gantry.yml'))
+    if (directory === dirname(directory)) return looked
+  }
+}

@@ -1,0 +1,177 @@
+import { absolutePath } from './absolute-path.ts'
+import type { Invocation, Outcome, ShellState } from './interpreter.ts'
+import { readOptions } from './options.ts'
+import { formatted } from './printers.ts'
+import { referenceTo, withVariable } from './state.ts'
+import { hole, isKnown } from './unknown.ts'
+
+type Builtin = (invocation: Invocation) => readonly Outcome[]
+
+/** Commands of the shell that change what later ones mean. */
+export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
+  ['cd', changeDirectory],
+  ['chdir', changeDirectory],
+  ['pushd', changeDirectory],
+  ['popd', ({ state }) => [fine({ ...state, cwd: null })]],
+  ['export', declare],
+  ['declare', declare],
+  ['typeset', declare],
+  ['local', declare],
+  ['readonly', declare],
+  ['unset', unset],
+  ['alias', alias],
+  ['eval', ({ args, state, shell }) => shell.script(args.map(({ value }) => value).join(' '), state)],
+  ['read', read],
+  ['mapfile', readAll],
+  ['readarray', readAll],
+  ['set', setParameters],
+  [
+    'shift',
+    ({ args, state }) => [
+      fine({ ...state, parameters: state.parameters.slice(Number(args[0]?.value ?? 1) || 1) }),
+    ],
+  ],
+  ['shopt', setOptions],
+  ['setopt', setOptions],
+  ['trap', trap],
+  ['exit', leave],
+])
+
+function fine(state: ShellState, out: string | null = ''): Outcome {
+  return { state, ok: true, out }
+}
+
+function changeDirectory({ args, state, shell }: Invocation): readonly Outcome[] {
+  const { operands } = readOptions(args)
+  const target = operands[0]?.value ?? shell.world.home
+  const back = state.variables.get('OLDPWD')
+  const to =
+    target === '-' || args.some(({ value }) => value === '-')
+      ? typeof back === 'string'
+        ? back
+        : hole
+      : target
+  const path = absolutePath(to, state.cwd)
+  if (!isKnown(path)) return [fine({ ...state, cwd: null }), { state, ok: false, out: '' }]
+  const resolved = shell.world.resolve(path)
+  const real = resolved.kind === 'directory' && /(?:^|\/)\.\.(?:\/|$)/.test(path) ? resolved.real : path
+  const there = { ...withVariable(state, 'OLDPWD', state.cwd ?? hole), cwd: real }
+  const sure = resolved.kind === 'directory' || state.made.directories.has(path)
+  return sure ? [fine(there)] : [fine(there), { state, ok: false, out: '' }]
+}
+
+function declare({ args, state }: Invocation): readonly Outcome[] {
+  let next = state
+  const refers = args.some(({ value }) => /^-\w*n/.test(value))
+  for (const { value } of args) {
+    const [, name, text] = /^(\w+)\+?=(.*)$/s.exec(value) ?? []
+    if (name !== undefined && text !== undefined)
+      next = withVariable(next, refers ? referenceTo(name) : name, text)
+  }
+  return [fine(next)]
+}
+
+function unset({ args, state }: Invocation): readonly Outcome[] {
+  const variables = new Map(state.variables)
+  const functions = new Map(state.functions)
+  for (const { value } of args) {
+    // Unset is empty, whatever the environment says.
+    variables.set(value, '')
+    functions.delete(value)
+  }
+  return [fine({ ...state, variables, functions })]
+}
+
+function alias({ args, state }: Invocation): readonly Outcome[] {
+  const aliases = new Map(state.aliases)
+  for (const { value } of args) {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(value) ?? []
+    if (name !== undefined && text !== undefined) aliases.set(name, text)
+  }
+  return [fine({ ...state, aliases })]
+}
+
+function read({ args, state }: Invocation): readonly Outcome[] {
+  const options = readOptions(args, ['a', 'd', 'i', 'n', 'N', 'p', 't', 'u'])
+  const names = options.operands.map(({ value }) => value)
+  const { stdin } = state
+  const end = stdin?.indexOf('\n') ?? -1
+  const line = stdin === null ? hole : end === -1 ? stdin : stdin.slice(0, end)
+  const rest = stdin === null ? null : end === -1 ? '' : stdin.slice(end + 1)
+  let next: ShellState = { ...state, stdin: rest }
+  const [list] = options.values('a')
+  const separators = state.variables.get('IFS')
+  const words =
+    stdin === null ? [hole] : splitLine(line, typeof separators === 'string' ? separators : ' \t\n')
+  if (list !== undefined) return [fine(withVariable(next, list.value, words))]
+  const targets = names.length === 0 ? ['REPLY'] : names
+  for (const [index, name] of targets.entries()) {
+    const last = index === targets.length - 1
+    const value =
+      stdin === null
+        ? hole
+        : targets.length === 1
+          ? line.trim()
+          : last
+            ? words.slice(index).join(' ')
+            : (words[index] ?? '')
+    next = withVariable(next, name, value)
+  }
+  return [{ state: next, ok: stdin === '' ? false : null, out: '' }]
+}
+
+function splitLine(line: string, separators: string): string[] {
+  const words = ['']
+  for (const char of line)
+    if (separators.includes(char)) words.push('')
+    else words[words.length - 1] += char
+  return words.filter((word) => word !== '')
+}
+
+function readAll({ args, state }: Invocation): readonly Outcome[] {
+  const { operands } = readOptions(args, ['d', 'n', 'O', 's', 'u', 'C', 'c'])
+  const values = state.stdin === null ? [hole] : state.stdin.split('\n').filter((line) => line !== '')
+  return [fine(withVariable(state, operands[0]?.value ?? 'MAPFILE', values))]
+}
+
+function setParameters({ args, state }: Invocation): readonly Outcome[] {
+  const at = args.findIndex(({ value }) => value === '--')
+  const plain = args.length > 0 && args.every(({ value }) => !/^[-+]/.test(value))
+  if (at === -1 && !plain) return [fine(state)]
+  const words = args.slice(plain ? 0 : at + 1).map(({ value }) => value)
+  return [fine({ ...state, parameters: words })]
+}
+
+function setOptions({ args, state, name }: Invocation): readonly Outcome[] {
+  const off = args.some(({ value }) => value === '-u')
+  const options = new Set(state.options)
+  for (const { value } of args) {
+    const option = value.toLowerCase().replaceAll('_', '')
+    const own = option === 'globdots' ? 'dotglob' : option
+    if (off) options.delete(own)
+    else if (name === 'setopt' || args.some((arg) => arg.value === '-s')) options.add(own)
+  }
+  return [fine({ ...state, options })]
+}
+
+/** Runs sooner or later. */
+function trap({ args, state, shell }: Invocation): readonly Outcome[] {
+  const { operands } = readOptions(args)
+  const [action] = operands
+  if (action !== undefined && operands.length > 1 && action.value !== '') shell.script(action.value, state)
+  return [fine(state)]
+}
+
+function leave({ args, state }: Invocation): readonly Outcome[] {
+  return [{ state: args.length > 1 ? state : { ...state, ended: true }, ok: null, out: '' }]
+}
+
+/** `printf -v name …` puts the text into a variable. */
+export function printInto({ args, state }: Invocation): ShellState | null {
+  if (args[0]?.value !== '-v' || args[1] === undefined) return null
+  return withVariable(
+    state,
+    args[1].value.replace(/\[.*$/, ''),
+    formatted(args.slice(2).map(({ value }) => value)) ?? hole,
+  )
+}

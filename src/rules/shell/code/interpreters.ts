@@ -1,0 +1,109 @@
+import { absolutePath } from '../absolute-path.ts'
+import type { Arg, Invocation } from '../interpreter.ts'
+import { judgeCode } from './judge-code.ts'
+
+interface Language {
+  readonly name: RegExp
+  /** Options whose value is a program. */
+  readonly evaluates: RegExp
+  /** Options with a value that is none. */
+  readonly valued: RegExp
+  /** Words before the program. */
+  readonly verb?: RegExp
+}
+
+const languages: readonly Language[] = [
+  { name: /^python[\d.]*$|^pypy\d?$|^ipython3?$/, evaluates: /^-[bBdEhiIOqsSuvx]*c$/, valued: /^-[WX]$/ },
+  {
+    name: /^(?:node|nodejs|bun|tsx|ts-node|deno)$/,
+    evaluates: /^(?:-e|-p|-pe|-ep|--eval|--print)$/,
+    valued: /^(?:-r|--require|--import|--loader|-C|--conditions|--env-file)$/,
+    verb: /^(?:eval|repl)$/,
+  },
+  { name: /^perl[\d.]*$/, evaluates: /^-[a-df-hj-zA-Z0-9]*[eE]$/, valued: /^$/ },
+  { name: /^j?ruby[\d.]*$/, evaluates: /^-[a-df-hj-zA-Z]*e$/, valued: /^-[rIE]$/ },
+  { name: /^php[\d.]*$/, evaluates: /^(?:-[nqsw]*[rBRE]|--run)$/, valued: /^-[cdz]$/ },
+  {
+    name: /^(?:lua[\d.]*|luajit|osascript|Rscript|R|julia|elixir|swift|groovy|scala|jshell)$/,
+    evaluates: /^(?:-e|-E|--eval|--execute)$/,
+    valued: /^-l$/,
+  },
+  { name: /^emacs$/, evaluates: /^--?(?:eval|execute)$/, valued: /^$/ },
+  { name: /^(?:tclsh|expect|guile|sbcl|clisp|racket)$/, evaluates: /^(?:-c|-e|--eval)$/, valued: /^$/ },
+]
+
+export function isInterpreter(name: string): boolean {
+  return languages.some((language) => language.name.test(name))
+}
+
+/** `python -c`, `node -e` and their kin, a program on standard input, and one the command wrote itself. */
+export function runInterpreter(invocation: Invocation): null {
+  const { name, args, state, shell } = invocation
+  const language = languages.find((each) => each.name.test(name))
+  if (language === undefined) return null
+  const programs: string[] = []
+  const rest: Arg[] = []
+  let file: Arg | undefined
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index]
+    if (arg === undefined) break
+    const attached = /^(-[ceEr]|--(?:eval|print|run))[= ]?(.+)$/s.exec(arg.value)
+    if (file === undefined && (language.evaluates.test(arg.value) || language.verb?.test(arg.value))) {
+      index += 1
+      while (/^-/.test(args[index]?.value ?? '') && language.verb !== undefined) index += 1
+      programs.push(args[index]?.value ?? '')
+    } else if (file === undefined && attached?.[1] !== undefined && language.evaluates.test(attached[1]))
+      programs.push(attached[2] ?? '')
+    else if (file === undefined && language.valued.test(arg.value)) index += 1
+    else if (arg.value.startsWith('-') && arg.value !== '-') rest.push(arg)
+    else if (file === undefined && programs.length === 0 && arg.value !== '-' && arg.value !== 'run')
+      file = arg
+    else rest.push(arg)
+  }
+  inPlace()
+  const inputs = [
+    ...rest.map(({ value }) => value),
+    ...environment(),
+    ...(programs.length > 0 ? (state.stdin ?? '').split('\n') : []),
+  ]
+  for (const program of programs) judgeCode(program, invocation, inputs)
+  if (programs.length > 0) return null
+  if (args[0]?.value === '-m' && args[1]?.value === 'json.tool') {
+    const output = args.slice(2).filter(({ value }) => !value.startsWith('-'))[1]
+    if (output !== undefined) shell.write(output, 'python -m json.tool writes it', state)
+  }
+  if (args.some(({ value }) => value === '-m' || value === '--version' || value === '-V')) return null
+  if (file !== undefined) return runFile(file, inputs)
+  if (state.stdin !== null) judgeCode(state.stdin, invocation, inputs)
+  // Tcl writes names without quotes.
+  if (state.stdin !== null && /^(?:tclsh|expect)$/.test(name))
+    shell.opaque(state.stdin, `${name} code cannot be followed`)
+  return null
+
+  /** `perl -pi -e` and `ruby -i` write back what they read. */
+  function inPlace(): void {
+    if (
+      !/^perl|ruby/.test(name) ||
+      !args.some(({ value }) => /^-[a-zA-Z0-9]*i/.test(value) && !/^-[IMm]/.test(value))
+    )
+      return
+    for (const each of file === undefined ? rest : [file, ...rest])
+      if (!each.value.startsWith('-')) shell.write(each, `${name} -i`, state)
+  }
+
+  function environment(): readonly string[] {
+    return [...state.variables.values()].flat()
+  }
+
+  function runFile(script: Arg, inputs: readonly string[]): null {
+    const path = absolutePath(script.value, state.cwd)
+    const own = path === '/dev/stdin' ? state.stdin : state.made.files.get(path)
+    if (own !== undefined && own !== null) judgeCode(own, invocation, inputs)
+    else {
+      const text = shell.world.readText(path, 65_536)
+      // A program that is there anyway counts only for what it surely does.
+      if (text !== null) judgeCode(text, invocation, [], 'sure')
+    }
+    return null
+  }
+}

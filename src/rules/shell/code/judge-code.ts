@@ -1,0 +1,105 @@
+import { absolutePath } from '../absolute-path.ts'
+import { argOf, type Invocation } from '../interpreter.ts'
+import { type Literal, literalsOf } from './literals.ts'
+
+/**
+ * A program in another language, as `python -c` and its kin get it. Its strings are judged by where they stand: in a call that
+ * writes, in one that only reads, or somewhere in a program that also writes.
+ */
+export function judgeCode(
+  code: string,
+  invocation: Invocation,
+  inputs: readonly string[],
+  certain: 'sure' | 'all' = 'all',
+): void {
+  const { shell, state, name } = invocation
+  const literals = literalsOf(code)
+  const told = [code, ...literals.map(({ value }) => value)].join('\n').replaceAll(harmlessWrites, '')
+  const writes = writing.test(told)
+  const runs = running.test(told)
+  for (const literal of literals) {
+    const use = useOf(literal, code)
+    if (use === 'write') {
+      const path = literal.value.replace(/^\s*\+?>{1,2}\s*/, '')
+      const removes = /(?:rmtree|\brm\w*|remove\w*|rimraf|delete\w*)\s*\(?\s*$/i.test(
+        code.slice(Math.max(0, literal.start - 40), literal.start),
+      )
+      shell.write(
+        argOf(path),
+        `${name} code changes it`,
+        state,
+        removes ? { look: absolutePath(path, state.cwd) } : {},
+      )
+    } else if (use === 'other' && writes && certain === 'all' && literal.value.length < 4096)
+      shell.opaque(literal.value, `${name} code changes files and names it`, { exact: true })
+  }
+  if (certain === 'sure') return
+  if (writes)
+    for (const input of inputs)
+      shell.opaque(input, `${name} code changes files and is given it`, { exact: true })
+  if (runs) runLiterals(literals, code, invocation)
+}
+
+const harmlessWrites =
+  /\b(?:sys\.)?(?:std(?:out|err)|STD(?:OUT|ERR))\.(?:write|flush)\w*|process\.std(?:out|err)\.write|\$std(?:out|err)\.\w+/g
+
+/** Names of calls that change files, in the languages agents use. */
+const writing =
+  /write|os\.replace|Path\b[^;\n]*\.replace|append_?file|put_contents|\btruncate|unlink|\brm(?:Sync|dir|tree|_rf|_f|_r)?\b|\brename|\bcopy|\bcp(?:Sync)?\b|\bmove\b|\bmv\b|\bremove|\bdelete\b|symlink|\blink(?:Sync)?\b|chmod|chown|utime|\btouch\b|mkdir|\bf(?:open|puts)\b|\bopen(?:Sync|at)?\b|sysopen|\bspew\b|\bspit\b|FileUtils|\bdump\b|\bto_(?:csv|json|pickle)\b|savetxt|\bsave\b|outputFile|extract(?:all)?\b|set_key|\btee\b|File\.new/i
+
+const running =
+  /\bsystem\b|subprocess|popen|\bexec|\bspawn|\bfork\b|child_process|\bqx\b|%x|`|shell_exec|passthru|proc_open|Deno\.Command|Deno\.run|Bun\.\$|Bun\.spawn|os\.run|\bsh\b|execa|zx|\bcall\b|check_output|Kernel|Open3/i
+
+/** What the call a string stands in would do with it. */
+function useOf({ value, start, end }: Literal, code: string): 'read' | 'write' | 'other' {
+  const before = code.slice(Math.max(0, start - 80), start)
+  const after = code.slice(end, end + 80)
+  if (directWrite.test(before) || methodWrite.test(after)) return 'write'
+  if (
+    /\bopen(?:Sync)?\s*\(\s*$|\bfopen\s*\(\s*$|(?:File|IO|io)\.open\s*\(?\s*$|Path\([^)]*\)\.open\s*\(\s*$/.test(
+      before,
+    )
+  ) {
+    const mode = /^\s*\)?\s*,\s*(?:mode\s*=\s*)?['"]([^'"]*)['"]/.exec(after)?.[1]
+    if (mode === undefined)
+      return /^\s*\)|^\s*,\s*(?:encoding|errors|newline)\b|^\s*$|^\s*&/.test(after) ? 'read' : 'write'
+    return /[wax+]/.test(mode) ? 'write' : 'read'
+  }
+  if (/\bopen\b[^;]*['"]\s*\+?>{1,2}\s*['"]\s*,\s*$|\bopen\b[^;]*,\s*['"]>{1,2}\s*$/.test(before))
+    return 'write'
+  if (/\bopen\b[^;]*['"]<(?::\w+)?['"]\s*,\s*$/.test(before)) return 'read'
+  if (/\bopen\b[^;]*[(,\s]\s*$/.test(before) && /^\s*\+?>/.test(value)) return 'write'
+  if (directRead.test(before) || methodRead.test(after) || content.test(before)) return 'read'
+  return 'other'
+}
+
+const directWrite =
+  /(?:\b(?:write|append|output)_?(?:text|json)?_?(?:file|stream)\w*|\b(?:truncate|unlink|rm|rmdir|chmod|chown|utimes|mkdir)(?:Sync)?|createWriteStream|Deno\.(?:write\w*|remove\w*|truncate\w*|create\w*|mkdir\w*)|Bun\.write|os\.(?:remove|unlink|truncate|chmod|mkdir|rmdir|mknod)|shutil\.rmtree|file_put_contents|(?:File|IO)\.(?:write|binwrite|delete|unlink|truncate)|FileUtils\.(?:rm\w*|touch|mkdir\w*)|set_key)\s*\(?\s*$/i
+
+const methodWrite =
+  /^\s*\)\s*\.\s*(?:write_text|write_bytes|unlink|touch|rename|replace|chmod|mkdir|rmdir|symlink_to|hardlink_to|write|delete|writer)\b/
+
+const directRead =
+  /(?:copy(?:2|file\w*|tree|Sync)?|cp(?:Sync)?|read\w*|exists\w*|is_?file|is_?dir|l?stat\w*|access\w*|load_dotenv|dotenv_values|find_dotenv|file_get_contents|parse_ini_file|file_exists|require|import|basename|dirname|extname|print|console\.log|echo|puts)\s*\(?\s*$|\bconfig\s*\(\s*\{[^}]*path\s*:\s*$/
+
+/** What is written, not where to. */
+const content =
+  /(?:\.write\w*|\bprint|\bputs|\bsyswrite)\s*\(\s*$|(?:write\w*|append\w*|put_contents)\s*\(\s*(?:['"][^'"]*['"]|[\w.]+)\s*,\s*$/
+
+const methodRead =
+  /^\s*\)\s*\.\s*(?:read_text|read_bytes|exists|is_file|is_dir|stat|read|text|json|open\s*\(\s*\))\b/
+
+/** Strings of a program that starts others may be commands, whole or word by word. */
+function runLiterals(literals: readonly Literal[], code: string, { shell, state }: Invocation): void {
+  for (const [index, { value }] of literals.entries()) {
+    shell.script(value, state)
+    const words = [value]
+    for (let at = index; at + 1 < literals.length; at += 1) {
+      const [here, next] = [literals[at], literals[at + 1]]
+      if (here === undefined || next === undefined || !/^[\s,[\](]*$/.test(code.slice(here.end, next.start)))
+        break
+      words.push(next.value)
+    }
+    if (words.length > 1 && (index === 0 || words[0] !== '')) shell.run(words.map(argOf), state)
+  }
+}

@@ -1,0 +1,154 @@
+import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart, Word } from 'unbash'
+import { arithmetic } from './arithmetic.ts'
+import { globSource } from './glob-pattern.ts'
+import type { Cursor, Shell, ShellValue } from './interpreter.ts'
+import { variable, withVariable } from './state.ts'
+import { unescapeText } from './unescape-text.ts'
+import { hole, isKnown, known } from './unknown.ts'
+
+/** The values of `$x` or `${x…}`: several of a list. What is set nowhere is not known: another command may have set it. */
+export function expandParameter(
+  part: SimpleExpansionPart | ParameterExpansionPart,
+  at: Cursor,
+  shell: Shell,
+): readonly string[] {
+  if (part.type === 'SimpleExpansion') return listOf(lookUp(part.text.slice(1), undefined, at, shell))
+  const { parameter, prefix, index, operation } = part
+  if (prefix === '#') {
+    const [only, ...more] = listOf(lookUp(parameter, undefined, at, shell))
+    return [only !== undefined && more.length === 0 && isKnown(only) ? String([...only].length) : hole]
+  }
+  let name = parameter
+  if (prefix === '!') {
+    if (operation?.type === 'Names' || index !== undefined) return [hole]
+    const target = lookUp(parameter, undefined, at, shell)
+    if (typeof target !== 'string' || !isKnown(target)) return [hole]
+    name = target
+  }
+  const subscript = index === undefined ? undefined : shell.expandWhole(index, at)
+  const value = lookUp(name, subscript, at, shell)
+  if (operation === undefined) return listOf(value)
+  if (operation.type === 'Default') return defaulted(name, value, operation, at, shell)
+  if (value === undefined) return [hole]
+  if (operation.type === 'Slice' && typeof value !== 'string') return value
+  return listOf(value).map((each) => known(each, (text) => operate(text, operation, at, shell)))
+}
+
+function listOf(value: ShellValue | undefined): readonly string[] {
+  if (value === undefined) return [hole]
+  return typeof value === 'string' ? [value] : value
+}
+
+function lookUp(name: string, index: string | undefined, at: Cursor, shell: Shell): ShellValue | undefined {
+  const { state } = at
+  if (name === '@' || name === '*') return state.parameters
+  if (name === '_') return state.lastWord
+  if (/^[#?$!-]$/.test(name)) return hole
+  if (name === '0') return state.variables.get('0') ?? 'bash'
+  if (/^\d+$/.test(name)) return state.parameters[Number(name) - 1] ?? ''
+  const value = variable(state, name, shell.world)
+  if (value === undefined || typeof value === 'string') return value
+  if (index === '@' || index === '*') return value
+  const position = Number(index ?? 0)
+  // The names of an associative list are not kept apart: any of its values may be meant.
+  return Number.isInteger(position) ? (value.at(position) ?? '') : value
+}
+
+function defaulted(
+  name: string,
+  value: ShellValue | undefined,
+  operation: Extract<ParameterOperation, { type: 'Default' }>,
+  at: Cursor,
+  shell: Shell,
+): readonly string[] {
+  const { operator, operand } = operation
+  // Set but empty counts as unset also without the colon: `unset` leaves an empty value here.
+  const unset = value === undefined || listOf(value).join('') === ''
+  if (operator.endsWith('+')) return unset ? [''] : [shell.expandWhole(operand, at)]
+  if (!unset) return listOf(value)
+  if (operator.endsWith('?')) return [hole]
+  const given = shell.expandWhole(operand, at)
+  if (operator.endsWith('=')) at.state = withVariable(at.state, name, given)
+  return [given]
+}
+
+function operate(text: string, operation: ParameterOperation, at: Cursor, shell: Shell): string {
+  switch (operation.type) {
+    case 'Remove':
+      return removed(text, operation.operator, pattern(operation.operand))
+    case 'Replace':
+      return replaced(
+        text,
+        operation.operator,
+        pattern(operation.pattern),
+        shell.expandWhole(operation.replacement, at),
+      )
+    case 'Slice':
+      return sliced(text, number(operation.offset), number(operation.length))
+    case 'CaseModification':
+      return cased(text, operation.operator)
+    case 'Transform':
+      return transformed(text, operation.operand.value)
+    default:
+      return hole
+  }
+
+  function pattern(word: Word): string | null {
+    return globSource(shell.expandPattern(word, at), true)
+  }
+
+  function number(word: Word | undefined): number | null | undefined {
+    if (word === undefined) return undefined
+    return arithmetic(shell.expandWhole(word, at), (name) => {
+      const value = variable(at.state, name, shell.world)
+      return typeof value === 'string' ? value : undefined
+    })
+  }
+}
+
+function removed(text: string, operator: string, source: string | null): string {
+  if (source === null) return hole
+  const whole = new RegExp(`^(?:${source})$`, 'su')
+  const lengths = Array.from({ length: text.length + 1 }, (_, index) => index)
+  if (text.length > 1000) return hole
+  const suffix = operator.startsWith('%')
+  const fits = (count: number): boolean =>
+    whole.test(suffix ? text.slice(text.length - count) : text.slice(0, count))
+  const count = operator.length === 2 ? lengths.findLast(fits) : lengths.find(fits)
+  if (count === undefined) return text
+  return suffix ? text.slice(0, text.length - count) : text.slice(count)
+}
+
+function replaced(text: string, operator: string, source: string | null, replacement: string): string {
+  if (source === null || source === '' || text.length > 10_000) return source === '' ? text : hole
+  const anchored = operator === '/#' ? `^(?:${source})` : operator === '/%' ? `(?:${source})$` : source
+  return text.replace(new RegExp(anchored, operator === '//' ? 'gsu' : 'su'), () => replacement)
+}
+
+function sliced(text: string, from: number | null | undefined, length: number | null | undefined): string {
+  if (from === null || from === undefined || length === null) return hole
+  const count = length ?? text.length
+  const start = from < 0 ? Math.max(0, text.length + from) : from
+  return text.slice(start, count < 0 ? text.length + count : start + count)
+}
+
+function cased(text: string, operator: string): string {
+  const change = (part: string): string =>
+    operator.startsWith('^') ? part.toUpperCase() : part.toLowerCase()
+  return operator.length === 2 ? change(text) : change(text.slice(0, 1)) + text.slice(1)
+}
+
+function transformed(text: string, kind: string): string {
+  switch (kind) {
+    case 'U':
+      return text.toUpperCase()
+    case 'L':
+      return text.toLowerCase()
+    case 'u':
+      return text.slice(0, 1).toUpperCase() + text.slice(1)
+    case 'E':
+      return unescapeText(text)
+    default:
+      return kind === 'Q' ? text : hole
+  }
+}

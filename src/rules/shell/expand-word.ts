@@ -1,0 +1,138 @@
+import type { Word, WordPart } from 'unbash'
+import { arithmetic } from './arithmetic.ts'
+import { expandBraces } from './expand-braces.ts'
+import { expandGlob } from './expand-glob.ts'
+import { expandParameter } from './expand-parameter.ts'
+import { collectFields, type Field, type Fields, fieldChars, fieldText, mayBeGlob } from './fields.ts'
+import { type Char, charsOf } from './glob-pattern.ts'
+import type { Arg, Cursor, Shell } from './interpreter.ts'
+import { variable } from './state.ts'
+import { hole } from './unknown.ts'
+
+/** The words a shell would make of one: braces, tilde, variables, substitutions, splitting, globs. */
+export function expandWord(word: Word, at: Cursor, shell: Shell): readonly Arg[] {
+  if (word.parts === undefined) return [{ value: simple(word, at, shell), text: word.text }]
+  const braces = expandBraces(word)
+  if (braces !== null) return expandEach(braces, at, shell)
+  const separators = variable(at.state, 'IFS', shell.world)
+  const fields = fieldsOf(word, at, shell, typeof separators === 'string' ? separators : ' \t\n')
+  const values = fields.flatMap((field) =>
+    mayBeGlob(field) ? expandGlob(fieldChars(field), at.state, shell) : [fieldText(field)],
+  )
+  const [only, ...more] = values
+  return only !== undefined && more.length === 0
+    ? [{ value: only, text: word.text }]
+    : values.map((value) => ({ value, text: value.includes(hole) ? word.text : value }))
+}
+
+function expandEach(texts: readonly string[], at: Cursor, shell: Shell): readonly Arg[] {
+  const found: Arg[] = []
+  for (const text of texts) {
+    const word = shell.word(text)
+    for (const arg of word === undefined ? [{ value: hole, text }] : shell.expand(word, at)) found.push(arg)
+    if (found.length > maxWords) return [...found, { value: hole, text }]
+  }
+  return found
+}
+
+const maxWords = 256
+
+/** As in an assignment or a here-document: one text, nothing split. */
+export function expandWhole(word: Word, at: Cursor, shell: Shell): string {
+  if (word.parts === undefined) return simple(word, at, shell)
+  return fieldsOf(word, at, shell, null).map(fieldText).join(' ')
+}
+
+/** As a pattern: quoted characters keep their own meaning. */
+export function expandPattern(word: Word, at: Cursor, shell: Shell): readonly Char[] {
+  if (word.parts === undefined) return charsOf(word.value, word.text !== word.value)
+  return fieldsOf(word, at, shell, null).flatMap(fieldChars)
+}
+
+/** Of a here-document's body. */
+export function expandParts(parts: readonly WordPart[], at: Cursor, shell: Shell): string {
+  const fields = collectFields(null)
+  for (const part of parts) addPart(part, fields, true, at, shell)
+  return fields.finish().map(fieldText).join(' ')
+}
+
+function simple(word: Word, at: Cursor, shell: Shell): string {
+  return tilde(word.text, at, shell) ?? word.value
+}
+
+function fieldsOf(word: Word, at: Cursor, shell: Shell, separators: string | null): readonly Field[] {
+  const fields = collectFields(separators)
+  const parts = word.parts ?? []
+  const [first] = parts
+  const home = first?.type === 'Literal' ? tilde(first.text, at, shell) : null
+  if (home !== null) fields.add(home, true)
+  for (const part of home === null ? parts : parts.slice(1)) addPart(part, fields, false, at, shell)
+  return fields.finish()
+}
+
+function addPart(part: WordPart, fields: Fields, quoted: boolean, at: Cursor, shell: Shell): void {
+  switch (part.type) {
+    case 'Literal':
+      if (quoted) fields.add(part.value, true)
+      else addLiteral(part.text, fields)
+      return
+    case 'Glob':
+      addLiteral(part.text, fields)
+      return
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      fields.add(part.value, true)
+      return
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      fields.add('', true)
+      for (const child of part.parts) addPart(child, fields, true, at, shell)
+      return
+    case 'SimpleExpansion':
+    case 'ParameterExpansion':
+      fields.addAll(expandParameter(part, at, shell), quoted)
+      return
+    case 'CommandExpansion':
+      fields.addAll([shell.substitute(part.script, at.state)], quoted)
+      return
+    case 'ArithmeticExpansion':
+      shell.visit(part, at.state)
+      fields.add(calculated(part.text, at, shell), true)
+      return
+    case 'ProcessSubstitution':
+      fields.add(shell.substituteProcess(part, at), true)
+      return
+    case 'ExtendedGlob':
+      fields.add(part.text, false)
+      return
+    case 'BraceExpansion':
+      fields.add(part.text, true)
+  }
+}
+
+function calculated(text: string, { state }: Cursor, shell: Shell): string {
+  const inner = /^\$(?:\(\(([\s\S]*)\)\)|\[([\s\S]*)\])$/.exec(text)
+  const value = arithmetic(inner?.[1] ?? inner?.[2] ?? '', (name) => {
+    const known = variable(state, name, shell.world)
+    return typeof known === 'string' ? known : undefined
+  })
+  return value === null ? hole : String(value)
+}
+
+/** A backslash quotes the next character, and a line end after it vanishes. */
+function addLiteral(text: string, fields: Fields): void {
+  for (const [piece] of text.matchAll(/\\[\s\S]?|[^\\]+/g))
+    if (!piece.startsWith('\\')) fields.add(piece, false)
+    else if (piece !== '\\\n') fields.add(piece.slice(1), true)
+}
+
+/** `~`, `~/x`, `~+`; of another person it is not known. null when the text does not begin so. */
+function tilde(text: string, { state }: Cursor, shell: Shell): string | null {
+  if (!text.startsWith('~')) return null
+  const [, who = '', rest = ''] = /^~([^/]*)(.*)$/s.exec(text) ?? []
+  if (/["'\\$`]/.test(who)) return null
+  const plain = rest.replaceAll(/\\(.)/gs, '$1')
+  const home = variable(state, 'HOME', shell.world)
+  if (who === '') return `${typeof home === 'string' ? home : shell.world.home}${plain}`
+  return `${who === '+' ? (state.cwd ?? hole) : hole}${plain}`
+}

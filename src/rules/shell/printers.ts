@@ -1,0 +1,219 @@
+import { posix } from 'node:path'
+import { absolutePath } from './absolute-path.ts'
+import type { Invocation } from './interpreter.ts'
+import { readOptions } from './options.ts'
+import { cut, substituted } from './text-filters.ts'
+import { translate } from './translate.ts'
+import { unescapeText } from './unescape-text.ts'
+import { hole, isKnown, known } from './unknown.ts'
+
+/** What some programs print, told from their words and what they read. null: not known. */
+export const printers: ReadonlyMap<string, (invocation: Invocation) => string | null> = new Map([
+  ['echo', echo],
+  ['printf', ({ args }: Invocation) => formatted(args.map(({ value }) => value))],
+  ['cat', contents],
+  ['tac', contents],
+  ['head', firstLines],
+  ['tail', contents],
+  ['sort', contents],
+  ['uniq', contents],
+  ['tee', ({ state }: Invocation) => state.stdin],
+  ['pwd', ({ state }: Invocation) => `${state.cwd ?? hole}\n`],
+  ['basename', baseNames],
+  ['dirname', ({ args }: Invocation) => lines(args.map(({ value }) => known(value, posix.dirname)))],
+  ['realpath', paths],
+  ['readlink', paths],
+  ['base64', decodeBase64],
+  ['openssl', decodeBase64],
+  ['xxd', decodeHex],
+  ['rev', ({ state }: Invocation) => mapLines(state.stdin, (line) => [...line].reverse().join(''))],
+  ['tr', ({ args, state }: Invocation) => translate(state.stdin, args)],
+  ['ls', listed],
+  ['cut', cut],
+  ['sed', substituted],
+  ['grep', selected],
+  ['egrep', selected],
+  ['fgrep', selected],
+  ['seq', () => null],
+  ['yes', ({ args }: Invocation) => `${args.map(({ value }) => value).join(' ') || 'y'}\n`],
+])
+
+/** Programs that print nothing when all goes well. */
+export const silent: ReadonlySet<string> = new Set(
+  'cd : true false export unset local readonly declare typeset alias mkdir touch rm cp mv ln chmod set shopt test [ exit return shift'.split(
+    ' ',
+  ),
+)
+
+function echo({ args }: Invocation): string {
+  const words = args.map(({ value }) => value)
+  const start = words.findIndex((word) => !/^-[neE]+$/.test(word))
+  const flags = (start === -1 ? words : words.slice(0, start)).join('')
+  const text = (start === -1 ? [] : words.slice(start)).join(' ')
+  const shown = flags.includes('e') ? unescapeText(text) : text
+  return flags.includes('n') ? shown : `${shown}\n`
+}
+
+/** The texts `printf` makes of its words. */
+export function formatted(words: readonly string[]): string | null {
+  const [format, ...values] = words[0] === '--' ? words.slice(1) : words
+  if (format === undefined) return ''
+  if (!isKnown(format)) return null
+  const parts = [
+    ...format.matchAll(
+      /%%|%[-+ #0]*(?:\d+|\*)?(?:\.\d+)?([a-zA-Z])|\\(?:x[\da-fA-F]{1,2}|u[\da-fA-F]{1,4}|[0-7]{1,3}|.)|[^%\\]+|[%\\]/gs,
+    ),
+  ]
+  const slots = parts.filter(([, conversion]) => conversion !== undefined).length
+  const rounds = slots === 0 ? 1 : Math.min(200, Math.max(1, Math.ceil(values.length / slots)))
+  let next = 0
+  let text = ''
+  for (let round = 0; round < rounds; round += 1)
+    for (const [part, conversion] of parts) {
+      if (part === '%%') text += '%'
+      else if (conversion !== undefined) {
+        const value = values[next] ?? ''
+        text += converted(conversion, value)
+        next += 1
+      } else text += unescapeText(part)
+    }
+  return text
+}
+
+function converted(conversion: string, value: string): string {
+  const number = /^(?:0x[\da-fA-F]+|\d+)$/.test(value) ? Number(value) : null
+  switch (conversion) {
+    case 'b':
+      return unescapeText(value)
+    case 'c':
+      return value.slice(0, 1)
+    case 'x':
+      return number === null ? value : number.toString(16)
+    case 'o':
+      return number === null ? value : number.toString(8)
+    case 'd':
+    case 'i':
+      return number === null ? value : String(number)
+    default:
+      return value
+  }
+}
+
+function contents({ args, state }: Invocation): string | null {
+  const { operands } = readOptions(args, ['n', 'c', 'k', 't', 'S', 'o'])
+  if (operands.length === 0) return state.stdin
+  const texts = operands.map(({ value }) =>
+    value === '-' || value === '/dev/stdin'
+      ? state.stdin
+      : state.made.files.get(absolutePath(value, state.cwd)),
+  )
+  return texts.some((text) => text === undefined || text === null) ? null : texts.join('')
+}
+
+function firstLines(invocation: Invocation): string | null {
+  const text = contents(invocation)
+  const { values } = readOptions(invocation.args, ['n', 'c'])
+  const [characters] = values('c')
+  if (text === null || characters === undefined) return text
+  const count = Number(characters.value)
+  return Number.isInteger(count) && count >= 0 && isKnown(text) ? text.slice(0, count) : null
+}
+
+function baseNames({ args }: Invocation): string {
+  const { given, values, operands } = readOptions(args, ['s', 'suffix'])
+  const several = given.has('a') || given.has('s')
+  const suffix = values('s', 'suffix')[0] ?? (several ? undefined : operands[1])
+  return lines(
+    (several ? operands : operands.slice(0, 1)).map(({ value }) =>
+      known(value, (path) => posix.basename(path, suffix?.value)),
+    ),
+  )
+}
+
+function paths({ args, state, shell }: Invocation): string {
+  const { operands } = readOptions(args, ['relative-to', 'relative-base'])
+  return lines(
+    operands.map(({ value }) => {
+      const path = absolutePath(value, state.cwd)
+      return isKnown(path) ? shell.world.resolve(path).real : path
+    }),
+  )
+}
+
+function decodeBase64(invocation: Invocation): string | null {
+  const flags = invocation.args.map(({ value }) => value)
+  if (!flags.some((flag) => /^(?:-d|-D|--decode|-[A-Za-z]*d)$/.test(flag))) return null
+  const own = {
+    ...invocation,
+    args: invocation.args.filter(({ value }) => !/^-|^(?:enc|base64)$/.test(value)),
+  }
+  const text = contents(own)
+  return text === null || !isKnown(text) ? null : Buffer.from(text, 'base64').toString('utf8')
+}
+
+function decodeHex(invocation: Invocation): string | null {
+  const { given } = readOptions(invocation.args)
+  const text = invocation.state.stdin
+  return given.has('r') && text !== null && isKnown(text)
+    ? Buffer.from(text.replaceAll(/[\s]/g, ''), 'hex').toString('utf8')
+    : null
+}
+
+function listed({ args, state, shell }: Invocation): string | null {
+  const { given, operands } = readOptions(args)
+  if (given.has('l') || given.has('R')) return null
+  const all = given.has('a') || given.has('A')
+  const directories = operands.length === 0 ? ['.'] : operands.map(({ value }) => value)
+  return directories
+    .map((directory) => {
+      const names = shell.world.list(absolutePath(directory, state.cwd))
+      if (names === null) return `${directory}\n`
+      return lines(names.filter((name) => all || !name.startsWith('.')))
+    })
+    .join('')
+}
+
+/** Lines of a known text that `grep` would let through; a pattern JavaScript cannot read lets all through. */
+function selected({ args, state, name }: Invocation): string | null {
+  const { given, values, operands } = readOptions(args, [
+    'e',
+    'regexp',
+    'f',
+    'file',
+    'm',
+    'A',
+    'B',
+    'C',
+    'include',
+    'exclude',
+  ])
+  const own = values('e', 'regexp').map(({ value }) => value)
+  const patterns = own.length > 0 ? own : operands.slice(0, 1).map(({ value }) => value)
+  const files = own.length > 0 ? operands : operands.slice(1)
+  if (
+    state.stdin === null ||
+    files.length > 0 ||
+    ['c', 'q', 'l', 'o', 'f', 'r', 'R'].some((flag) => given.has(flag))
+  )
+    return null
+  const fixed = given.has('F') || name === 'fgrep'
+  const tests = patterns.map((pattern) => {
+    try {
+      const source = fixed ? pattern.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&') : pattern
+      return new RegExp(source.slice(0, 200), given.has('i') ? 'i' : '')
+    } catch {
+      return /^/
+    }
+  })
+  const wanted = (line: string): boolean =>
+    !isKnown(line) || tests.some((each) => each.test(line.slice(0, 500))) !== given.has('v')
+  return lines(state.stdin.split('\n').filter((line) => line !== '' && wanted(line)))
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `${text}\n`).join('')
+}
+
+function mapLines(text: string | null, change: (line: string) => string): string | null {
+  return text === null || !isKnown(text) ? null : text.split('\n').map(change).join('\n')
+}

@@ -1,0 +1,172 @@
+import { absolutePath } from '../absolute-path.ts'
+import { type Arg, argOf, type Invocation, type Program } from '../interpreter.ts'
+import { readOptions } from '../options.ts'
+import { patchedPaths } from '../patched-paths.ts'
+
+/** Programs that change files by a script of their own. */
+export const editors: ReadonlyMap<string, Program> = new Map<string, Program>([
+  ['sed', sed],
+  ['gsed', sed],
+  ['ed', lineEditor],
+  ['red', lineEditor],
+  ['ex', lineEditor],
+  ['vi', lineEditor],
+  ['vim', lineEditor],
+  ['nvim', lineEditor],
+  ['vimdiff', lineEditor],
+  ['gvim', lineEditor],
+  ['patch', patch],
+  ['gpatch', patch],
+  ['apply_patch', applyPatch],
+  ['applypatch', applyPatch],
+  ['sqlite3', sqlite],
+  ['sqlite', sqlite],
+])
+
+function sed({ args, state, shell }: Invocation): null {
+  const inPlace = args.some(({ value }) => /^(?:-[nErsuz]*i|--in-place)/.test(value))
+  const attached = args.filter(({ value }) => !/^(?:-[nErsuz]*i|--in-place)/.test(value))
+  const { operands, values } = readOptions(attached, ['e', 'expression', 'f', 'file', 'l', 'line-length'])
+  const scripts = values('e', 'expression')
+  const given = scripts.length > 0 || values('f', 'file').length > 0
+  // BSD's `-i ''` leaves an empty word before the script.
+  const rest = operands[0]?.value === '' ? operands.slice(1) : operands
+  const program = given ? scripts : rest.slice(0, 1)
+  if (inPlace) for (const file of given ? rest : rest.slice(1)) shell.write(file, 'sed -i', state)
+  const made = values('f', 'file').map(({ value }) =>
+    argOf(state.made.files.get(absolutePath(value, state.cwd)) ?? ''),
+  )
+  for (const { value } of [...program, ...made]) {
+    for (const [, file] of value.matchAll(/(?:^|[\s;{}\d$]|[/|#,@!][gpiIMm\d]*)[wW][ \t]+([^\n;}]+)/g))
+      shell.write(argOf((file ?? '').trim()), "sed's w command writes it", state)
+    const [, line] = /(?:^|[;{}\d$/])\s*e\s+(.+)/.exec(value) ?? []
+    if (line !== undefined) shell.script(line, state)
+    if (/[/|#,@!][gpiIMm\d]*e[gpiIMm\d]*\s*(?:$|[;}\n])/.test(value))
+      shell.opaque(value, 'sed runs what it makes as a command')
+  }
+  return null
+}
+
+function lineEditor(invocation: Invocation): null {
+  const { args, state, shell, name } = invocation
+  const scripts: Arg[] = []
+  const rest: Arg[] = []
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index]
+    if (arg === undefined) break
+    if (/^(?:-[a-zA-Z]*c|--cmd)$/.test(arg.value) && name !== 'ed') {
+      index += 1
+      scripts.push(args[index] ?? argOf(''))
+    } else if (arg.value.startsWith('+')) scripts.push(argOf(arg.value.slice(1)))
+    else rest.push(arg)
+  }
+  const { given, operands } = readOptions(rest, ['S', 'u', 'i', 'T', 'W', 'p', 't'])
+  const reading = given.has('R') || given.has('M')
+  const commands = [...scripts.map(({ value }) => value), state.stdin ?? ''].join('\n')
+  if (!reading) for (const file of operands) shell.write(file, `${name} edits it`, state)
+  for (const [, file] of commands.matchAll(
+    /(?:^|[\n|:%,$\d])\s*(?:w|wq|write|saveas|sav|up|x)!?\s+(?:>>\s*)?([^\s|!]+)/g,
+  ))
+    shell.write(argOf(file ?? ''), `${name} writes it`, state)
+  for (const [, command] of commands.matchAll(
+    /(?:^|[\n|:%])\s*(?:r|w|silent|sil|exe(?:cute)?\s*["'])?\s*!+\s*([^\n]+)/g,
+  ))
+    shell.script((command ?? '').replace(/["']$/, ''), state)
+  for (const [, file] of commands.matchAll(
+    /(?:writefile\s*\(.*?,|delete\s*\(|rename\s*\(.*?,)\s*['"]([^'"]+)['"]/g,
+  ))
+    shell.write(argOf(file ?? ''), `${name} changes it`, state)
+  return null
+}
+
+function patch(invocation: Invocation): null {
+  const { args, state, shell } = invocation
+  const valued = [
+    'i',
+    'input',
+    'o',
+    'output',
+    'd',
+    'directory',
+    'p',
+    'strip',
+    'r',
+    'reject-file',
+    'B',
+    'D',
+    'F',
+    'V',
+    'z',
+    'Y',
+  ]
+  const { operands, values, given } = readOptions(args, valued)
+  if (given.has('dry-run')) return null
+  const [directory] = values('d', 'directory')
+  const inside = directory === undefined ? state : { ...state, cwd: absolutePath(directory.value, state.cwd) }
+  const output = values('o', 'output')
+  const [target] = operands
+  for (const file of output) shell.write(file, 'patch writes it', inside)
+  if (output.length > 0) return null
+  if (target !== undefined) {
+    shell.write(target, 'patch changes it', inside)
+    return null
+  }
+  const input = values('i', 'input')[0] ?? operands[1]
+  patchFiles(invocation, input?.value, inside.cwd, Number(values('p', 'strip')[0]?.value ?? 0))
+  return null
+}
+
+/** The files a diff names, from a file or what comes in. */
+export function patchFiles(
+  { state, shell, name }: Invocation,
+  file: string | undefined,
+  cwd: string | null,
+  strip: number,
+): void {
+  const path = file === undefined || file === '-' ? null : absolutePath(file, state.cwd)
+  const text =
+    path === null ? state.stdin : (state.made.files.get(path) ?? shell.world.readText(path, maxPatch))
+  if (text === null) shell.opaque('', `what ${name} changes stands in a patch that cannot be seen`)
+  for (const each of patchedPaths(text ?? '', strip))
+    shell.write(argOf(each), `${name} changes it by a patch`, { ...state, cwd })
+}
+
+const maxPatch = 262_144
+
+function applyPatch({ args, state, shell }: Invocation): null {
+  for (const text of [...args.map(({ value }) => value), state.stdin ?? ''])
+    for (const path of patchedPaths(text, 0)) shell.write(argOf(path), 'the patch changes it', state)
+  return null
+}
+
+function sqlite({ args, state, shell, name }: Invocation): null {
+  const bare = args.filter(
+    ({ value }) =>
+      !/^--?(?:batch|bail|csv|json|line|list|column|header|noheader|html|echo|table|box|markdown)$/.test(
+        value,
+      ),
+  )
+  const { given, operands } = readOptions(bare, ['-cmd', '-init', '-separator', '-newline', '-nullvalue'])
+  const [file, ...statements] = operands
+  const commands = [
+    ...statements.map(({ value }) => value),
+    ...args.map(({ value }) => value),
+    state.stdin ?? '',
+  ].join('\n')
+  for (const [, target] of commands.matchAll(
+    /(?:^|\n)\s*\.(?:output|once|backup|save|clone|log|open|dump\s*>)\s+(?:--?\w+\s+)*(?:main\s+)?['"]?([^\s'"]+)/g,
+  ))
+    shell.write(argOf(target ?? ''), `${name} writes it`, state)
+  for (const [, target] of commands.matchAll(
+    /(?:writefile\s*\(|(?:vacuum\s+into|attach(?:\s+database)?)\s+)\s*'([^']+)'/gi,
+  ))
+    shell.write(argOf(target ?? ''), `${name} writes it`, state)
+  for (const [, command] of commands.matchAll(/(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g))
+    shell.script(command ?? '', state)
+  const reading =
+    given.has('readonly') ||
+    (/^\s*(?:select|\.schema|\.tables|explain)\b/i.test(commands) &&
+      !/\b(?:insert|update|delete|drop|create|alter|replace|vacuum)\b/i.test(commands))
+  if (file !== undefined && !reading) shell.write(file, `${name} opens it for writing`, state)
+  return null
+}

@@ -1,0 +1,22 @@
+import type { Program } from '../interpreter.ts'
+import { archives } from './archives.ts'
+import { copies } from './copies.ts'
+import { downloads } from './downloads.ts'
+import { editors } from './editors.ts'
+import { git } from './git.ts'
+import { makeDirectories, operandPrograms } from './operands.ts'
+import { outputPrograms } from './outputs.ts'
+
+/** What is known of programs that change files, by name. */
+export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
+  ...operandPrograms,
+  ...copies,
+  ...outputPrograms,
+  ...downloads,
+  ...editors,
+  ...archives,
+  ['mkdir', makeDirectories],
+  ['gmkdir', makeDirectories],
+  ['git', git],
+  ['hub', git],
+])

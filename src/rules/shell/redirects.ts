@@ -1,0 +1,94 @@
+import type { ProcessSubstitutionPart, Redirect, Redirection } from 'unbash'
+import { absolutePath, descriptorOf } from './absolute-path.ts'
+import { expandParts } from './expand-word.ts'
+import type { Cursor, Outcome, Shell, ShellState } from './interpreter.ts'
+import { withFile } from './state.ts'
+import { isKnown } from './unknown.ts'
+
+/** Where the output of a command goes instead of on. */
+export interface Opened {
+  readonly files: readonly { readonly path: string; readonly append: boolean }[]
+  readonly processes: readonly ProcessSubstitutionPart[]
+}
+
+/** Opens the files of a command's redirections: records what is written, and gives the command what it would read. */
+export function openRedirects(redirects: readonly Redirection[], at: Cursor, shell: Shell): Opened {
+  const files: { path: string; append: boolean }[] = []
+  const processes: ProcessSubstitutionPart[] = []
+  const writes: (() => void)[] = []
+  for (const redirect of redirects) {
+    if (redirect.type === 'HereDoc') {
+      const { parts, text } = redirect.body
+      const body =
+        parts === undefined || redirect.delimiter?.quoted === true ? text : expandParts(parts, at, shell)
+      at.state = { ...at.state, stdin: redirect.operator === '<<-' ? body.replaceAll(/^\t+/gm, '') : body }
+    } else if (redirect.type === 'HereString') {
+      const text = redirect.target === undefined ? '' : shell.expandWhole(redirect.target, at)
+      at.state = { ...at.state, stdin: `${text}\n` }
+    } else openFile(redirect)
+  }
+  // A path such as /dev/fd/3 may mean a descriptor that is opened further on.
+  for (const write of writes) write()
+  return { files, processes }
+
+  function openFile(redirect: Redirect): void {
+    const { operator, target, descriptor } = redirect
+    if (target === undefined) return
+    const [only] = target.parts ?? []
+    const reads = operator === '<' || operator === '<&'
+    if (only?.type === 'ProcessSubstitution' && only.operator === '>' && !reads) {
+      processes.push(only)
+      return
+    }
+    const number =
+      descriptor === undefined
+        ? null
+        : descriptor.type === 'FileDescriptor'
+          ? String(descriptor.value)
+          : descriptor.name
+    for (const arg of shell.expand(target, at)) {
+      if (/^(?:<|>)&$/.test(operator) && /^(?:\d+-?|-)$/.test(arg.value)) {
+        copyDescriptor(arg.value.replace(/-$/, ''), number ?? (operator === '<&' ? '0' : '1'))
+        continue
+      }
+      const path = absolutePath(arg.value, at.state.cwd)
+      const own = number ?? (reads || operator === '<>' ? '0' : '1')
+      const behind = descriptorOf(path)
+      const file = behind === null ? path : (at.state.descriptors.get(behind) ?? path)
+      at.state = { ...at.state, descriptors: new Map(at.state.descriptors).set(own, file) }
+      if (reads) {
+        if (own === '0' && behind !== '0') at.state = { ...at.state, stdin: contentOf(path, at.state) }
+        continue
+      }
+      writes.push(() =>
+        shell.write(arg, operator.includes('>>') ? 'appends to it' : 'redirects to it', at.state),
+      )
+      if (own === '1' && operator !== '<>') files.push({ path, append: operator.endsWith('>>') })
+    }
+  }
+
+  function copyDescriptor(from: string, to: string): void {
+    const file = at.state.descriptors.get(from)
+    if (file !== undefined)
+      at.state = { ...at.state, descriptors: new Map(at.state.descriptors).set(to, file) }
+  }
+}
+
+function contentOf(path: string, state: ShellState): string | null {
+  if (path === '/dev/null') return ''
+  return state.made.files.get(path) ?? null
+}
+
+/** Puts what was printed where it went. */
+export function closeRedirects(opened: Opened, outcome: Outcome, shell: Shell): Outcome {
+  if (opened.files.length === 0 && opened.processes.length === 0) return outcome
+  let { state } = outcome
+  for (const { path, append } of opened.files) {
+    if (!isKnown(path) || path.startsWith('/dev/')) continue
+    const before = append ? (state.made.files.get(path) ?? '') : ''
+    state = withFile(state, path, outcome.out === null ? null : before + outcome.out)
+  }
+  for (const { script } of opened.processes)
+    if (script !== undefined) shell.body(script, { ...state, stdin: outcome.out })
+  return { ...outcome, state, out: '' }
+}

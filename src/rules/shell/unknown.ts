@@ -1,0 +1,29 @@
+/** Stands in a text for what is only known when the command runs. No word of a real command can hold this character. */
+export const hole = '\0'
+
+/** Frames the number of a search: the text stands for every path that search would find. */
+const searchMark = '\u0001'
+
+export function isKnown(text: string): boolean {
+  return !text.includes(hole) && !text.includes(searchMark)
+}
+
+export function searchResult(index: number): string {
+  return `${searchMark}${index}${searchMark}`
+}
+
+/** The number of the search whose results the text begins with; null when it is none. */
+export function searchIndex(text: string): number | null {
+  const found = /^(?:\.\/)?\u0001(\d+)\u0001/.exec(text)
+  return found === null ? null : Number(found[1])
+}
+
+/** What an operation on a text gives: nothing certain, when the text was not. */
+export function known(text: string, operate: (text: string) => string): string {
+  return isKnown(text) ? operate(text) : hole
+}
+
+/** The text with everything unknown taken as empty, as an unset variable would be. */
+export function withoutHoles(text: string): string {
+  return text.replaceAll(hole, '').replaceAll(/\u0001\d*\u0001?/g, '')
+}

@@ -1,0 +1,225 @@
+import type {
+  AndOr,
+  Case,
+  Command,
+  For,
+  If,
+  Pipeline,
+  Redirection,
+  Select,
+  Statement,
+  SyntaxNode,
+  While,
+  Word,
+} from 'unbash'
+import { forEachChild } from 'unbash'
+import type { Cursor, Outcome, Shell, ShellState } from './interpreter.ts'
+import { closeRedirects, openRedirects } from './redirects.ts'
+import { runSimple } from './run-simple.ts'
+import { distinct, leaveSubshell, onlyStates, withVariable } from './state.ts'
+import { hole } from './unknown.ts'
+
+/** Every way a piece of shell may go, from one state. */
+export function walkNode(node: SyntaxNode, state: ShellState, shell: Shell): readonly Outcome[] {
+  if (state.ended || shell.spent()) return [done(state, null)]
+  switch (node.type) {
+    case 'Script':
+    case 'CompoundList':
+      return sequence(node.commands, state, shell)
+    case 'Statement': {
+      const outcomes = walkNode(node.command, state, shell)
+      return node.background === true
+        ? outcomes.map((outcome) => done(leaveSubshell(state, outcome.state)))
+        : outcomes
+    }
+    case 'AndOr':
+      return chain(node, state, shell)
+    case 'Pipeline':
+      return pipeline(node, state, shell)
+    case 'Command':
+      return runSimple(node satisfies Command, state, shell)
+    case 'Redirected':
+      return redirected(node.command, node.redirects, state, shell)
+    case 'Subshell':
+      return walkNode(node.body, state, shell).map((outcome) => ({
+        ...outcome,
+        state: leaveSubshell(state, outcome.state),
+      }))
+    case 'BraceGroup':
+      return walkNode(node.body, state, shell)
+    case 'Coproc':
+      return walkNode(node.body, state, shell).map((outcome) => done(leaveSubshell(state, outcome.state)))
+    case 'Function':
+      return [done({ ...state, functions: new Map(state.functions).set(node.name.value, node.body) })]
+    case 'If':
+      return branches(node, state, shell)
+    case 'For':
+    case 'Select':
+      return each(node, state, shell)
+    case 'While':
+      return loop(node, state, shell)
+    case 'ArithmeticFor':
+      return [done(state), ...walkNode(node.body, state, shell)]
+    case 'Case':
+      return choices(node, state, shell)
+    default:
+      visitSubstitutions(node, state, shell)
+      return [done(state, null)]
+  }
+}
+
+function done(state: ShellState, ok: boolean | null = true): Outcome {
+  return { state, ok, out: '' }
+}
+
+function sequence(statements: readonly Statement[], state: ShellState, shell: Shell): readonly Outcome[] {
+  let outcomes: readonly Outcome[] = [done(state)]
+  for (const statement of statements)
+    outcomes = shell.few(
+      distinct(
+        onlyStates(outcomes).flatMap(({ state: from, out }) =>
+          walkNode(statement, from, shell).map((next) => ({ ...next, out: joined(out, next.out) })),
+        ),
+      ),
+    )
+  return outcomes
+}
+
+function joined(first: string | null, second: string | null): string | null {
+  return first === null || second === null ? null : first + second
+}
+
+function chain({ commands, operators }: AndOr, state: ShellState, shell: Shell): readonly Outcome[] {
+  const [first, ...rest] = commands
+  if (first === undefined) return [done(state)]
+  let outcomes = walkNode(first, state, shell)
+  for (const [index, command] of rest.entries()) {
+    const wanted = operators[index] === '&&'
+    outcomes = shell.few(
+      distinct(
+        outcomes.flatMap((outcome): readonly Outcome[] => {
+          const skipped = { ...outcome, ok: !wanted }
+          if (outcome.ok === !wanted || outcome.state.ended) return [skipped]
+          const taken = walkNode(command, outcome.state, shell).map((next) => ({
+            ...next,
+            out: joined(outcome.out, next.out),
+          }))
+          return outcome.ok === wanted ? taken : [...taken, skipped]
+        }),
+      ),
+    )
+  }
+  return outcomes
+}
+
+function pipeline({ commands, prefixes }: Pipeline, state: ShellState, shell: Shell): readonly Outcome[] {
+  const negated = prefixes.some(({ type }) => type === 'Negation')
+  if (commands.length === 1 && commands[0] !== undefined)
+    return walkNode(commands[0], state, shell).map((outcome) => ({
+      ...outcome,
+      ok: negated && outcome.ok !== null ? !outcome.ok : outcome.ok,
+    }))
+  let inside = state
+  let outcomes: readonly Outcome[] = [done(state)]
+  for (const [index, command] of commands.entries()) {
+    const stdin = index === 0 ? state.stdin : outputOf(outcomes)
+    outcomes = walkNode(command, { ...inside, stdin }, shell)
+    for (const outcome of outcomes) inside = leaveSubshell(inside, outcome.state)
+  }
+  // Some shells run the last command in place: what it reads into variables stays.
+  return distinct(
+    outcomes.flatMap((outcome) => [
+      { state: inside, ok: null, out: outcome.out },
+      { state: { ...outcome.state, stdin: state.stdin, ended: false }, ok: null, out: outcome.out },
+    ]),
+  )
+}
+
+function outputOf(outcomes: readonly Outcome[]): string | null {
+  const [first] = outcomes
+  return first !== undefined && outcomes.every(({ out }) => out === first.out) ? first.out : null
+}
+
+function redirected(
+  command: SyntaxNode,
+  redirects: readonly Redirection[],
+  state: ShellState,
+  shell: Shell,
+): readonly Outcome[] {
+  const at: Cursor = { state }
+  const opened = openRedirects(redirects, at, shell)
+  return walkNode(command, at.state, shell).map((outcome) => {
+    const closed = closeRedirects(opened, outcome, shell)
+    return { ...closed, state: { ...closed.state, stdin: state.stdin, descriptors: state.descriptors } }
+  })
+}
+
+function branches(node: If, state: ShellState, shell: Shell): readonly Outcome[] {
+  let open = onlyStates(walkNode(node.clause, state, shell))
+  const closed: Outcome[] = open.flatMap((outcome) => walkNode(node.then, outcome.state, shell))
+  for (const { clause, then } of node.elif) {
+    open = onlyStates(open.flatMap((outcome) => walkNode(clause, outcome.state, shell)))
+    closed.push(...open.flatMap((outcome) => walkNode(then, outcome.state, shell)))
+  }
+  const otherwise = node.else
+  closed.push(
+    ...(otherwise === undefined
+      ? open.map((outcome) => done(outcome.state))
+      : open.flatMap((outcome) => walkNode(otherwise, outcome.state, shell))),
+  )
+  return shell.few(distinct(closed))
+}
+
+function each({ name, wordlist, body }: For | Select, state: ShellState, shell: Shell): readonly Outcome[] {
+  const at: Cursor = { state }
+  const words =
+    wordlist === undefined
+      ? state.parameters
+      : wordlist.flatMap((word) => shell.expand(word, at).map(({ value }) => value))
+  let outcomes: readonly Outcome[] = [done(at.state)]
+  const rounds = shell.rounds(words.length)
+  for (const word of words.length > rounds ? [...words.slice(0, rounds), hole] : words)
+    outcomes = shell.few(
+      onlyStates(
+        outcomes.flatMap((outcome) => walkNode(body, withVariable(outcome.state, name.value, word), shell)),
+      ),
+    )
+  return outcomes.map(({ state: after }) => ({ state: after, ok: null, out: null }))
+}
+
+function loop({ clause, body }: While, state: ShellState, shell: Shell): readonly Outcome[] {
+  const all: Outcome[] = []
+  let current: readonly Outcome[] = [done(state)]
+  for (let round = 0; current.length > 0; round += 1) {
+    const tested = current.flatMap((outcome) => walkNode(clause, outcome.state, shell))
+    all.push(...tested.filter(({ ok }) => ok !== true))
+    const next = tested
+      .filter(({ ok }) => ok !== false)
+      .flatMap((outcome) => walkNode(body, outcome.state, shell))
+    current = shell.few(distinct(next))
+    // Twice shows what one round does to the next; as long as lines are read, each is another.
+    const reads = current.some(({ state: { stdin } }) => stdin !== null && stdin !== '')
+    if (round > 0 && (!reads || round > 64 || shell.rounds(2) < 2)) break
+  }
+  return shell.few(
+    distinct([...all, ...current].map(({ state: after }) => ({ state: after, ok: null, out: null }))),
+  )
+}
+
+function choices({ word, items }: Case, state: ShellState, shell: Shell): readonly Outcome[] {
+  visitSubstitutions(word, state, shell)
+  const taken = items.flatMap((item) => {
+    for (const pattern of item.pattern) visitSubstitutions(pattern, state, shell)
+    return walkNode(item.body, state, shell)
+  })
+  return shell.few(distinct([done(state), ...taken]))
+}
+
+/** Commands inside tests, arithmetic and patterns run too. */
+export function visitSubstitutions(node: SyntaxNode, state: ShellState, shell: Shell): void {
+  if ('script' in node && node.script !== undefined) {
+    shell.body(node.script, state)
+    return
+  }
+  forEachChild(node, (child: SyntaxNode | Word) => visitSubstitutions(child, state, shell))
+}

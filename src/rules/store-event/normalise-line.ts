@@ -1,0 +1,51 @@
+const maxLineChars = 2_000
+
+/** One line of output without what differs from run to run. */
+export function normaliseLine(line: string): string {
+  const text = line
+    .slice(0, maxLineChars)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replaceAll(temporaryPath, (_, name: string | undefined) => `<tmp>${name ?? ''}`)
+    .replaceAll(date, '<time>')
+    .replaceAll(clock, '<time>')
+    .replaceAll(uuid, '<id>')
+    .replaceAll(address, '<id>')
+    .replaceAll(hexId, '<id>')
+    .replaceAll(place, ':<n>')
+    .replaceAll(pairPlace, '(<n>)')
+    .replaceAll(duration, '<duration>')
+  const keepsNumbers = assertion.test(text)
+  return text.replaceAll(number, (digits: string, at: number) => {
+    if (digits.length < longNumber && (keepsNumbers || countsResults(text, at, digits.length))) return digits
+    return '<n>'
+  })
+}
+
+/** Sizes, seeds, ports and process ids are long; counts of tests and compared values seldom are. */
+const longNumber = 5
+
+/** The name of the file stays when it looks like one: that is what an error is about. */
+const temporaryPath =
+  /(?:(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev\/shm)|[A-Za-z]:\\Users\\[^\\\s]+\\AppData\\Local\\Temp)(?:[\\/][^\s:'"`()[\]<>,\\/]+)*?([\\/][\w-]+(?:\.[a-z]{1,5})+)?(?=[\s:'"`()[\]<>,]|$)/g
+const date = /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?/g
+const clock = /(?<![\w:.])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?![\w:])(?: ?[AP]M\b)?/g
+const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
+const address = /\b0x[0-9a-f]+\b/gi
+const hexId = /\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,}\b/gi
+const place = /(?<=[^\s\d]):\d+(?::\d+)?(?![\w.])/g
+const pairPlace = /\(\d+,\d+\)/g
+const duration =
+  /(?<![\w.])\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)\b/gi
+const number = /\d+(?:\.\d+)?/g
+const assertion =
+  /\b(?:assert\w*|expect\w*|received|actual|got|want(?:ed)?|left|right)\b|[=!]==?|≠|to (?:be|equal)\b/i
+const countAfter =
+  /^ (?:[a-z]+ )?(?:pass|fail|error|problem|warning|skip|pending|test|suite|example|assertion|spec)/i
+const countBefore =
+  /\b(?:pass(?:ed|ing|es)?|fail(?:ed|ing|ures?|s)?|errors?|tests?(?: run)?|skipped|warnings?)\s?[:=]\s?$/i
+
+function countsResults(text: string, at: number, length: number): boolean {
+  const after = text.slice(at + length, at + length + 40)
+  return countAfter.test(after) || countBefore.test(text.slice(Math.max(0, at - 24), at))
+}

@@ -1,0 +1,82 @@
+import type { GantryEvent, OutputEvent, Untimed } from '../core/event.ts'
+import type { ChunkRedactor } from '../core/redact/chunk-redactor.ts'
+import type { Redaction } from '../core/redaction.ts'
+import { openAppendLog } from '../io/append-log.ts'
+import type { Clock } from '../io/clock.ts'
+import { type JsonlWriter, openJsonl } from '../io/jsonl.ts'
+
+/** Writes down what an agent does and prints, redacted. */
+export interface EventRecorder {
+  emit(event: Untimed): void
+  transcript(chunk: Uint8Array): void
+  /** The transcript's last held-back bytes are written too: others may read it now. */
+  flush(): void
+  /** Closes the files until there is something to write again. */
+  rest(): void
+  close(): void
+}
+
+export interface RecorderOptions {
+  /** Absolute paths of the two files. */
+  readonly events: string
+  readonly transcript: string
+  readonly redaction: Redaction
+  readonly clock: Clock
+  /** Every event but output, before it is redacted: two commands that differ in a secret only are still two commands. */
+  readonly onEvent?: (event: GantryEvent) => void
+}
+
+export function openEventRecorder(options: RecorderOptions): EventRecorder {
+  const { redaction, clock } = options
+  let events: JsonlWriter | null = openJsonl(options.events)
+  let hasRested = false
+  let isClosed = false
+  const log = (): JsonlWriter => {
+    if (isClosed) throw new Error(`${options.events} is closed`)
+    events ??= openJsonl(options.events)
+    return events
+  }
+  const transcript = openAppendLog(options.transcript)
+  const chunks = redaction.chunks()
+  const outputs = new Map<OutputEvent['stream'], ChunkRedactor>()
+  const closeFiles = (): void => {
+    const last = chunks.end()
+    // To open a log again ends its last line, which is the agent's own.
+    if (last !== '' || !hasRested) transcript.append(last)
+    transcript.close()
+    events?.close()
+  }
+  const stamp = (event: Untimed): GantryEvent => ({ ts: clock.now().getTime() / 1000, ...event })
+  const print = (stream: OutputEvent['stream'], text: string): void => {
+    if (text !== '') log().append(stamp({ event: 'output', text, ...(stream !== undefined && { stream }) }))
+  }
+  /** Output comes in pieces of any size: a secret must not be told in two events either. */
+  const output = ({ stream, text }: Untimed<OutputEvent>): void => {
+    const pieces = outputs.get(stream) ?? redaction.chunks()
+    outputs.set(stream, pieces)
+    print(stream, pieces.push(text))
+  }
+  return {
+    emit: (event) => {
+      if (event.event === 'output') return output(event)
+      if (event.event === 'complete') for (const [stream, pieces] of outputs) print(stream, pieces.end())
+      const stamped = stamp(event)
+      options.onEvent?.(stamped)
+      log().append(redaction.value(stamped) as GantryEvent)
+    },
+    transcript: (chunk) => transcript.append(chunks.push(chunk)),
+    flush: () => {
+      transcript.append(chunks.end())
+      events?.flush()
+    },
+    rest: () => {
+      closeFiles()
+      events = null
+      hasRested = true
+    },
+    close: () => {
+      closeFiles()
+      isClosed = true
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { buildHook } from '../../../scripts/build-hook.ts'
+import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
+import { personAndSeal } from '../../../src/cli/guard/person-and-seal.ts'
+import { installHooks } from '../../../src/guard/install/install-hooks.ts'
+import { uninstallHooks } from '../../../src/guard/install/uninstall-hooks.ts'
+import type {
+  GuardedProject,
+  Performance,
+  ProjectSetup,
+  ProofStage,
+} from '../../../src/guard/prove/contract.ts'
+import { openStage } from '../../../src/guard/prove/stage.ts'
+import { textOfCall } from '../../../src/guard/prove/told-model.ts'
+import { openBoundary } from '../../../src/models/boundary/open-boundary.ts'
+
+const repository = join(import.meta.dirname, '../../..')
+
+/** A real agent with a scripted model in projects that have the guard in them, and what a person does around it. */
+export interface GuardedStage {
+  readonly proof: ProofStage
+  /** The program of the hooks as it is published. */
+  readonly hookBin: string
+  /** A git repository with these files committed, and then the guard. */
+  project(setup?: ProjectSetup): Promise<GuardedProject>
+  /** The guard also for these agents, whoever plays. */
+  install(project: GuardedProject, agents: readonly HookedAgent[]): Promise<void>
+  uninstall(project: GuardedProject, agents: readonly HookedAgent[]): Promise<void>
+  /** Gantry's own program, as a person starts it in the project. */
+  gantry(project: GuardedProject, ...args: readonly string[]): GantryRun
+  close(): Promise<void>
+}
+
+export interface GantryRun {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** One boundary, one built hook program and one scratch directory for a file of tests. */
+export async function openGuardedStage(agent: HookedAgent): Promise<GuardedStage> {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'gantry-guarded-')))
+  const hookBin = join(scratch, 'hook-bin.js')
+  await buildHook(hookBin)
+  const program = { node: process.execPath, hookBin }
+  const boundary = await openBoundary({})
+  const path = [join(repository, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter)
+  const stage = await openStage({
+    agent,
+    config: { binary: findAgent(agent)?.program },
+    base: scratch,
+    program,
+    boundary,
+    scratch,
+    env: { ...process.env, PATH: path },
+    signal: new AbortController().signal,
+  })
+  return {
+    proof: stage,
+    hookBin,
+    project: async (setup = {}) => {
+      const project = await stage.project(setup)
+      // Codex runs commands in a login shell, which sets the PATH anew.
+      writeFileSync(join(project.home, '.profile'), `export PATH='${path}'\n`)
+      commitAll(project)
+      return project
+    },
+    install: async (project, agents) =>
+      void (await installHooks({ ...targetOf(project, agents), program, dryRun: false })),
+    uninstall: async (project, agents) =>
+      void (await uninstallHooks({ ...targetOf(project, agents), dryRun: false })),
+    gantry: ({ root, env }, ...args) =>
+      spawnSync(join(repository, 'bin/gantry'), args, { cwd: root, env, encoding: 'utf8' }),
+    close: async () => {
+      await boundary.close()
+      // A helper that waits for further hooks goes when its program is gone.
+      rmSync(scratch, { recursive: true, force: true })
+    },
+  }
+}
+
+/** All that the model was told in the last call of a run. */
+export function lastTold({ calls }: Performance): string {
+  const last = calls.at(-1)
+  return last === undefined ? '' : textOfCall(last)
+}
+
+/** How a tool's result was told the model. */
+export function resultsTold({ calls }: Performance): readonly string[] {
+  return calls.at(-1)?.messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)) ?? []
+}
+
+export function isThere({ root }: GuardedProject, path: string): boolean {
+  return existsSync(join(root, path))
+}
+
+function targetOf({ root, home, env }: GuardedProject, agents: readonly HookedAgent[]) {
+  const place = { root, home, env }
+  return {
+    agents,
+    scope: 'project' as const,
+    place,
+    eventsOf: (agent: HookedAgent) => hookCodecs[agent].events,
+    ...personAndSeal(place),
+    // Whoever runs the tests may be an agent.
+    checkPerson: async () => {},
+  }
+}
+
+function commitAll({ root, env }: GuardedProject): void {
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, env })
+  git('init', '-q', '-b', 'main')
+  git('add', '-A')
+  const author = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
+  git(...author, 'commit', '-q', '--allow-empty', '-m', 'Start')
+}

@@ -1,0 +1,205 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { globSync } from 'tinyglobby'
+import { describe, expect, test } from 'vitest'
+import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
+import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
+import { hookInstallerOf, installableAgents } from '../../../src/agents/hook-installers.ts'
+import { guardCommand } from '../../../src/cli/guard/index.ts'
+import { guardHome } from '../../../src/rules/guard-home.ts'
+import { historyFold } from '../../../src/rules/history/index.ts'
+import { rules } from '../../../src/rules/index.ts'
+import { openGuard } from '../../../src/rules/open-guard.ts'
+import { type Setting, settingTable } from '../../../src/rules/settings/setting-table.ts'
+import { stateView } from '../../../src/rules/views/state-view.ts'
+import { fencesOf, readDocument, root } from '../support/documents.ts'
+import { gantry } from '../support/gantry.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+
+const page = readDocument('docs/guard.md')
+const rows = page.text
+  .split('\n')
+  .filter((line) => line.startsWith('|'))
+  .map(cellsOf)
+const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
+
+describe('the page about the guard', () => {
+  test.each(settings)('has the setting %s with its default, its variable and its meaning', (key, setting) => {
+    const initial = `\`${JSON.stringify(setting.initial).replaceAll('","', '", "')}\``
+    const variable = setting.variable === undefined ? '–' : `\`${setting.variable}\``
+    expect(rows).toContainEqual([`\`${key}\``, initial, variable, setting.about.replace(/\.$/, '')])
+  })
+
+  test('has no setting that is not there', () => {
+    const named = rows.map(([key = '']) => key).filter((key) => /^`(middleware\.|state\.(?!json))/.test(key))
+    expect(named).toHaveLength(settings.filter(([key]) => key.includes('.')).length)
+  })
+
+  test('has every variable the guard reads', () => {
+    const sources = globSync('src/{rules,guard}/**/*.ts', { cwd: root, ignore: '**/*.test.ts' })
+    const names = sources.flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/\bGANTRY_GUARD_[A-Z_]*[A-Z]\b/g)].map(
+        ([name]) => name,
+      ),
+    )
+    expect(names.length).toBeGreaterThan(3)
+    expect([...new Set(names)].filter((name) => !page.text.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test('has every rule and every command', () => {
+    for (const { name } of rules) expect(rows.map(([cell]) => cell)).toContain(`\`${name}\``)
+    const silent = { write: () => {}, isTTY: false, columns: 100, color: false }
+    const context = { cwd: root, env: {}, stdout: silent, stderr: silent, setExitCode: () => {} }
+    const { commands } = guardCommand({ ...context, signal: new AbortController().signal })
+    const names = commands.map((command) => command.name())
+    const listed = rows.map(([cell = '']) => cell).join()
+    expect(names.length).toBeGreaterThan(8)
+    expect(names.filter((name) => !new RegExp(`gantry guard ${name}\\b`).test(listed))).toEqual([])
+  })
+
+  test('tells of every agent what it can enforce, in the words of `guard status`', async () => {
+    using project = makeProject()
+    const agents = installableAgents.flatMap((agent) => ['--agent', agent])
+    const env = { GANTRY_GUARD_HOME: join(project.store, 'guard') }
+    await gantry(project, ['guard', 'install', ...agents], { env })
+    const { stdout } = await gantry(project, ['guard', 'status'], { env })
+    const said = stdout.replaceAll(/\s+/g, ' ')
+    const at = rows.findIndex(([first]) => first === 'can the agent …')
+    const names = rows[at]?.slice(1) as HookedAgent[]
+    expect(names).toEqual(installableAgents)
+    for (const [index, capability] of capabilities().entries()) {
+      const [label = '', ...kinds] = rows[at + 2 + index] ?? []
+      expect(kinds, label).toEqual(names.map((agent) => hookCodecs[agent].capabilities[capability].kind))
+      if (kinds.some((kind) => kind !== 'yes')) expect(said).toContain(` ${label}`)
+    }
+  })
+
+  test.each(installableAgents)('tells where the hooks of %s are', (agent) => {
+    const place = { root: '/p', home: '/h', env: {} }
+    const { files } = hookInstallerOf(agent, hookCodecs[agent])
+    const row = rows.find(([name, path]) => name === agent && path?.startsWith('`.'))
+    expect(row?.[1]).toBe(`\`${files('project', place)[0]?.slice('/p/'.length)}\``)
+    expect(row?.[2]).toBe(`\`~${files('user', place)[0]?.slice('/h'.length)}\``)
+  })
+
+  test('tells every field of state.json', () => {
+    const fields = Object.keys(stateView(historyFold.initial))
+    expect(fields.filter((field) => !page.text.includes(`\`${field}\``))).toEqual([])
+  })
+})
+
+describe('the commands the page calls', () => {
+  const marked = (mark: string): readonly string[] =>
+    fencesOf(page)
+      .filter((fence) => fence.language === 'text' && fence.mark === mark)
+      .flatMap(({ text }) => text.trimEnd().split('\n'))
+
+  test.each(marked('denied'))('denied is: %s', async (command) => {
+    expect(await verdictOn(command)).toBe('deny')
+  })
+
+  test.each(marked('allowed'))('allowed is: %s', async (command) => {
+    expect(await verdictOn(command)).toBe('pass')
+  })
+
+  test.each(['python3 make_env.py', 'x=$(cat name); echo A > $x'])(
+    'not stopped is, as it says: %s',
+    async (command) => {
+      expect(page.text).toContain(`\`${command}\``)
+      expect(await verdictOn(command)).toBe('pass')
+    },
+  )
+})
+
+test('the example of harness.json is valid and has every setting at its default', () => {
+  const file: Record<string, unknown> = JSON.parse(
+    readFileSync(join(root, 'examples/guard/harness.json'), 'utf8'),
+  )
+  for (const [key, { initial }] of settings) {
+    const value = key
+      .split('.')
+      .reduce<unknown>((inside, name) => (inside as Record<string, unknown>)[name], file)
+    expect(value, key).toEqual(initial)
+  }
+  const schema = JSON.parse(readFileSync(join(root, 'schemas/harness.schema.json'), 'utf8'))
+  const validate = new Ajv2020({ strict: false }).compile(schema)
+  expect(validate(file), JSON.stringify(validate.errors)).toBe(true)
+})
+
+test.each(['docs/guard.md', 'docs/plan.md'])('what %s shows is what the program prints', async (path) => {
+  using project = makeProject()
+  cpSync(join(root, 'examples/guard'), project.path('examples/guard'), { recursive: true })
+  execFileSync('git', ['init', '--quiet'], { cwd: project.dir })
+  let printed: string[] = []
+  for (const { language, mark, text } of fencesOf(readDocument(path))) {
+    if (language === 'sh' && mark === 'scratch') execFileSync('sh', ['-c', text], { cwd: project.dir })
+    if (language === 'markdown') project.write({ [mark]: text })
+    if (mark === 'agent-script') project.write({ 'worker.yaml': text })
+    if (language !== 'console') continue
+    for (const line of text.trimEnd().split('\n')) {
+      if (line.startsWith('$ gantry ')) printed = await linesOf(project, line.slice(9).split(' '))
+      else if (line !== '…' && line.trim() !== '') {
+        const found = printed.indexOf(settled(line, project))
+        expect(found, `${line}\n--- is not in what follows:\n${printed.join('\n')}`).not.toBe(-1)
+        printed = printed.slice(found + 1)
+      }
+    }
+  }
+})
+
+test('the part of the demo about the guard goes as it tells', () => {
+  using project = makeProject()
+  const url = pathToFileURL(join(root, 'scripts/demo-guard.ts')).href
+  const code = `process.exitCode = (await (await import(process.argv[1])).demoGuard(process.argv[2])) ? 0 : 1`
+  const argv = ['--input-type=module', '--eval', code, url, project.dir]
+  const told = execFileSync(process.execPath, argv, { encoding: 'utf8' })
+  for (const words of ['must not be modified', 'not done yet', 'not counted', 'VERIFIED'])
+    expect(told).toContain(words)
+})
+
+async function linesOf(project: TestProject, argv: readonly string[]): Promise<string[]> {
+  const env = { PWD: project.dir, GANTRY_GUARD_HOME: join(project.store, 'guard') }
+  const { stdout, stderr } = await gantry(project, argv, { env })
+  expect(stdout, stderr).not.toBe('')
+  return stdout.split('\n').map((line) => settled(line, project))
+}
+
+/** Without what differs between two machines and two runs. */
+function settled(line: string, { dir, home }: TestProject): string {
+  return line
+    .replaceAll(dir, '~/shop')
+    .replaceAll(home, '~')
+    .replaceAll(/\b\d+(\.\d+)?(ms|s)\b/g, 'TIME')
+    .replaceAll(/^\d\d:\d\d:\d\d\b/g, 'CLOCK')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim())
+}
+
+function capabilities(): (keyof typeof claudeCodeCodec.capabilities)[] {
+  return Object.keys(claudeCodeCodec.capabilities) as (keyof typeof claudeCodeCodec.capabilities)[]
+}
+
+/** In a project with a few protected files and an installed guard's paths. */
+async function verdictOn(command: string): Promise<string> {
+  using project = makeProject({ '.env': 'A=1\n', 'config/x': '', 'new.txt': '', setup: '', name: '.env\n' })
+  const env = { HOME: project.home, PATH: process.env.PATH }
+  const guard = openGuard({ guardHome: guardHome(env), env })
+  const payload = {
+    cwd: project.dir,
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command },
+  }
+  const event = claudeCodeCodec.decode(payload, { event: null, env: {}, version: null })
+  return (await guard.handle(event, { dry: true })).verdict
+}

@@ -1,0 +1,261 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { gantry, startGantry } from '../support/gantry.ts'
+import type { TestProject } from '../support/project.ts'
+import {
+  boxes,
+  does,
+  examplePlan,
+  git,
+  iterationRecord,
+  only,
+  planOf,
+  planRun,
+  readEvents,
+  runDir,
+  smallPlan,
+  writes,
+} from './lab.ts'
+
+test('--commit makes one commit per verified task, with nothing else in it', async () => {
+  using project = examplePlan({ '.gitignore': 'ignored.log\n' })
+  const scripted = project
+    .read('agents/worker.yaml')
+    .replace('- read: src/words.js', '- run: echo x > ignored.log; git add -A -f .harness || true')
+  project.write({ 'agents/worker.yaml': scripted })
+  git(project, 'commit', '--quiet', '-am', 'Agent')
+  const run = await planRun(project, ['--agent', 'worker', '--commit'])
+  expect(run.code, run.stdout + run.stderr).toBe(0)
+  const log = git(project, 'log', '--format=%s', '--reverse').trim().split('\n')
+  expect(log.slice(2)).toEqual([
+    'Count the words of a text',
+    'Find the longest word',
+    'Tell how often each word occurs',
+  ])
+  const files = git(project, 'show', '--name-only', '--format=', 'HEAD~2').trim().split('\n')
+  expect(files.sort()).toEqual(['IMPLEMENTATION_PLAN.md', 'src/count-words.js', 'test/count-words.test.js'])
+  expect(only(run, 'task_done').map(({ commit }) => commit)).toEqual(
+    git(project, 'log', '--format=%H', '--reverse', '-3').trim().split('\n'),
+  )
+  expect(git(project, 'status', '--porcelain')).toBe('')
+})
+
+test('an agent that commits by itself leaves only the box to commit', async () => {
+  using project = smallPlan(
+    { turns: [writes('done/first'), { run: 'git add -A && git commit -qm "My own words"' }] },
+    { 'IMPLEMENTATION_PLAN.md': planOf(['First thing']) },
+  )
+  const run = await planRun(project, ['--agent', 'worker', '--commit'])
+  expect(run.code, run.stdout + run.stderr).toBe(0)
+  expect(git(project, 'log', '--format=%s', '-2').trim().split('\n')).toEqual(['First thing', 'My own words'])
+  expect(git(project, 'show', '--name-only', '--format=', 'HEAD').trim()).toBe('IMPLEMENTATION_PLAN.md')
+})
+
+test('--commit refuses a dirty tree and a directory without git, before anything is done', async () => {
+  using project = examplePlan()
+  project.write({ 'notes.txt': 'mine\n' })
+  const result = await gantry(project, ['plan', 'run', '--agent', 'worker', '--commit'])
+  expect(result.code).toBe(2)
+  expect(result.stderr).toMatch(/needs a clean tree.*notes\.txt/)
+  expect(existsSync(project.store)).toBe(false)
+})
+
+test('a hook of the repository that refuses the commit stops the run, and the work is there to go on from', async () => {
+  using project = smallPlan(
+    { turns: [writes('done/first')] },
+    { 'IMPLEMENTATION_PLAN.md': planOf(['First thing']) },
+  )
+  mkdirSync(project.path('.git/hooks'), { recursive: true })
+  const hook = project.path('.git/hooks/pre-commit')
+  writeFileSync(hook, '#!/bin/sh\necho "no commits on Sundays" >&2\nexit 1\n', { mode: 0o755 })
+  const run = await planRun(project, ['--agent', 'worker', '--commit'])
+  expect(run.code).toBe(3)
+  expect(run.end.reason).toContain('no commits on Sundays')
+  writeFileSync(hook, '#!/bin/sh\nexit 0\n')
+  const again = await planRun(project, ['--resume', 'latest'])
+  expect(again.code, again.stdout + again.stderr).toBe(0)
+  // The task was verified already: nobody did it again.
+  expect(again.end.iterations).toBe(1)
+  expect(git(project, 'log', '--format=%s', '-1').trim()).toBe('First thing')
+})
+
+test('attempts are not forgotten when a run goes on', async () => {
+  using project = smallPlan({ turns: [writes('done/first', 'no\n'), { run: 'date +%N >> done/first' }] })
+  const first = await planRun(project, ['--agent', 'worker', '--max-iterations', '2'])
+  expect(first.code).toBe(4)
+  const same = await planRun(project, ['--resume', 'latest'])
+  expect([same.code, same.end.iterations]).toEqual([4, 2])
+  const second = await planRun(project, ['--resume', 'latest', '--max-iterations', '10'])
+  expect(second.code).toBe(1)
+  expect(second.end.iterations).toBe(3)
+  expect(second.end.reason).toMatch(/given up after 3 attempts/)
+  expect(only(second, 'iteration_started')).toMatchObject([{ iteration: 3, attempt: 3 }])
+  const prompts = readFileSync(join(runDir(project), 'trials/iteration-003/prompt.md'), 'utf8')
+  expect(prompts).toContain('not yes: done/first')
+})
+
+const tickAndHang = {
+  scripts: [
+    does('First thing', [
+      writes('done/first'),
+      { run: "sed -i 's/- \\[ \\]/- [x]/' IMPLEMENTATION_PLAN.md; echo $$ > pid" },
+      { hang: true },
+    ]),
+  ],
+}
+
+test('Ctrl-C: exit 130, boxes as before, and the run can go on', async () => {
+  using project = smallPlan(tickAndHang, { '.gitignore': 'pid\n' })
+  const before = project.read('IMPLEMENTATION_PLAN.md')
+  const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'worker', '--json'])
+  await until(() => existsSync(project.path('pid')))
+  child.kill('SIGINT')
+  const result = await ended
+  expect(result.code, result.stdout + result.stderr).toBe(130)
+  expect(readEvents(result).end).toMatchObject({ state: 'interrupted', done: 0 })
+  expect(project.read('IMPLEMENTATION_PLAN.md')).toBe(before)
+  expect(JSON.parse(readFileSync(join(runDir(project), 'manifest.json'), 'utf8')).status).toBe('interrupted')
+  expect(iterationRecord(project, 1)).toMatchObject({ verdict: 'infra', reason: 'it was interrupted' })
+  project.write({
+    'agents/worker.yaml': {
+      name: 'worker',
+      turns: [writes('done/second'), { run: 'date +%N >> done/second; echo yes >> done/second' }],
+    },
+  })
+  const again = await planRun(project, ['--resume', 'latest'])
+  expect(again.code, again.stdout).toBe(0)
+  // The interrupted iteration was no attempt.
+  expect(only(again, 'iteration_started')[0]).toMatchObject({ iteration: 2, attempt: 1 })
+})
+
+test('kill -9: on resumption what an unverified agent ticked is opened again', async () => {
+  using project = smallPlan(tickAndHang, { '.gitignore': 'pid\n' })
+  const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'worker', '--json'])
+  await until(() => existsSync(project.path('pid')) && boxes(project) === 'xx')
+  child.kill('SIGKILL')
+  await ended
+  expect(boxes(project)).toBe('xx')
+  project.write({
+    'agents/worker.yaml': {
+      name: 'worker',
+      turns: [{ run: 'date +%N >> done/second; echo yes >> done/second' }],
+    },
+  })
+  const again = await planRun(project, ['--resume', 'latest'])
+  expect(again.code, again.stdout + again.stderr).toBe(0)
+  expect(again.end).toMatchObject({ done: 2, iterations: 2, unmetered: 3 })
+  expect(only(again, 'plan_started')).toMatchObject([{ open: 2, resumed: true }])
+  expect(iterationRecord(project, 1)).toMatchObject({ verdict: 'infra' })
+})
+
+test('two runs do not work in one tree at once', async () => {
+  using project = smallPlan(tickAndHang, { '.gitignore': 'pid\n' })
+  const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'worker'])
+  await until(() => existsSync(project.path('pid')))
+  const second = await gantry(project, ['plan', 'run', '--agent', 'worker'])
+  expect(second.code).toBe(3)
+  expect(second.stderr).toMatch(/another plan run works in/)
+  child.kill('SIGINT')
+  await ended
+})
+
+// Stands for the program of Claude Code: it shows which hooks it would have found, and does a little work.
+const standIn = `#!/bin/sh
+if [ "$1" = --version ]; then echo '2.1.325 (Claude Code)'; exit 0; fi
+cat > /dev/null
+cp .claude/settings.local.json seen.json
+env | grep -E '^(HARNESS_|GANTRY_GUARD_HOME|HOME)' | sort > seen.env
+echo yes > done/$(date +%N)
+if [ -e hang ]; then echo $$ > pid; sleep 300; fi
+echo '{"type":"result","subtype":"success","is_error":false,"result":"done","total_cost_usd":0.01,"num_turns":1,"session_id":"s","usage":{"input_tokens":1,"output_tokens":1}}'
+`
+function hooked(files: Record<string, unknown> = {}): TestProject {
+  return smallPlan(
+    { turns: [] },
+    {
+      'gantry.yaml': { agents: { claude: { driver: 'claude-code', binary: './claude.sh' } } },
+      'claude.sh': standIn,
+      'IMPLEMENTATION_PLAN.md': planOf(['First thing']),
+      '.gitignore': 'seen.*\npid\nhang\n',
+      ...files,
+    },
+  )
+}
+
+test('the guard is in the hooks of a command-line agent for the time of the run, and gone afterwards', async () => {
+  using project = hooked()
+  const run = await planRun(project, ['--agent', 'claude', '--commit'])
+  expect(run.code, run.stdout + run.stderr).toBe(0)
+  const seen = JSON.parse(project.read('seen.json'))
+  expect(Object.keys(seen.hooks)).toEqual(
+    expect.arrayContaining(['PreToolUse', 'PostToolUse', 'Stop', 'SessionStart']),
+  )
+  expect(only(run, 'plan_started')[0]?.guard).toMatch(/settings\.local\.json for the time of the run$/)
+  expect(existsSync(project.path('.claude'))).toBe(false)
+  expect(git(project, 'show', '--name-only', '--format=', 'HEAD')).not.toContain('.claude')
+  const env = project.read('seen.env')
+  expect(env).toContain('HARNESS_REQUIRE_PLAN_CHECK=false')
+  expect(env).toContain(`HOME=${project.home}`)
+  expect(env).toContain(`GANTRY_GUARD_HOME=${project.home}/.local/state/gantry/guard`)
+  // The stand-in runs no hooks, and that does not stay hidden.
+  expect(
+    only(run, 'note')
+      .map(({ message }) => message)
+      .join(),
+  ).toMatch(/The guard heard nothing of claude/)
+  expect(existsSync(join(runDir(project), 'temporary-guard.json'))).toBe(false)
+})
+
+test('settings that were there are the same to the byte, and their copy is in no commit', async () => {
+  const settings = '{\n  "permissions": { "allow": ["Bash(ls)"] }\n}\n'
+  using project = hooked({ '.claude/settings.local.json': settings })
+  const run = await planRun(project, ['--agent', 'claude', '--commit'])
+  expect(run.code, run.stdout + run.stderr).toBe(0)
+  expect(JSON.parse(project.read('seen.json'))).toMatchObject({
+    permissions: { allow: ['Bash(ls)'] },
+    hooks: {},
+  })
+  expect(project.read('.claude/settings.local.json')).toBe(settings)
+  expect(readdirSync(project.path('.claude'))).toEqual(['settings.local.json'])
+  expect(git(project, 'show', '--name-only', '--format=', 'HEAD')).not.toContain('.claude')
+})
+
+test('a guard that a person installed stays', async () => {
+  using project = hooked()
+  await gantry(project, ['guard', 'install', '--agent', 'claude-code'])
+  const before = project.read('.claude/settings.local.json')
+  const run = await planRun(project, ['--agent', 'claude'])
+  expect(run.code, run.stdout + run.stderr).toBe(0)
+  expect(only(run, 'plan_started')[0]?.guard).toMatch(/^installed in .*settings\.local\.json$/)
+  expect(project.read('.claude/settings.local.json')).toBe(before)
+})
+
+test.each([
+  ['after Ctrl-C at once', 'SIGINT', true],
+  ['after kill -9 with the next run', 'SIGKILL', false],
+] as const)('hooks are taken out %s', async (_, signal, isGone) => {
+  using project = hooked({ hang: 'x' })
+  const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'claude'])
+  await until(() => existsSync(project.path('pid')))
+  child.kill(signal)
+  await ended
+  expect(existsSync(project.path('.claude/settings.local.json'))).toBe(!isGone)
+  if (isGone) return
+  project.write({
+    'gantry.yaml': { agents: { worker: { driver: 'scripted', script: 'agents/worker.yaml' } } },
+    'agents/worker.yaml': { name: 'worker', turns: [writes('done/first')] },
+  })
+  const run = await planRun(project, ['--agent', 'worker'])
+  expect(
+    only(run, 'note')
+      .map(({ message }) => message)
+      .join(),
+  ).toMatch(/Hooks that a killed run left in .*settings\.local\.json were taken out/)
+  expect(existsSync(project.path('.claude'))).toBe(false)
+})
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(20)
+}

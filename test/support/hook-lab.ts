@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildHook } from '../../scripts/build-hook.ts'
+
+export interface HookResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface HookLab {
+  readonly top: string
+  readonly root: string
+  readonly guardHome: string
+  readonly hookBin: string
+  readonly env: Record<string, string>
+  /** Starts the program of the hooks as an agent does; stdin is left open when `input` is null. */
+  start(args: readonly string[], input: string | Uint8Array | null, env?: Record<string, string>): HookRun
+  /** A payload of Claude Code for this project. */
+  payload(event: string, more?: object): string
+  remove(): void
+}
+
+export interface HookRun {
+  readonly child: ChildProcess
+  readonly result: Promise<HookResult>
+}
+
+/** A project, a guard home and the program of the hooks as it is published. `kept` tests end what they started. */
+export async function openHookLab(): Promise<HookLab> {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), 'gantry-hook-')))
+  const [root, guardHome, home] = ['project', 'guard', 'home'].map((name) => join(top, name))
+  if (root === undefined || guardHome === undefined || home === undefined) throw new Error('no places')
+  for (const directory of [root, home]) mkdirSync(directory)
+  const hookBin = join(top, 'hook', 'hook-bin.js')
+  await buildHook(hookBin)
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    GANTRY_GUARD_HOME: guardHome,
+    GANTRY_GUARD_RESIDENT: 'off',
+    CLAUDE_PROJECT_DIR: root,
+  }
+  const payload = (event: string, more: object = {}): string =>
+    JSON.stringify({
+      session_id: 's1',
+      transcript_path: join(home, 't.jsonl'),
+      cwd: root,
+      permission_mode: 'default',
+      hook_event_name: event,
+      ...more,
+    })
+  return {
+    top,
+    root,
+    guardHome,
+    hookBin,
+    env,
+    payload,
+    start: (args, input, more = {}) => startHook([hookBin, ...args], input, { ...env, ...more }),
+    remove: () => rmSync(top, { recursive: true, force: true }),
+  }
+}
+
+function startHook(
+  argv: readonly string[],
+  input: string | Uint8Array | null,
+  env: Record<string, string>,
+): HookRun {
+  const child = spawn(process.execPath, argv, { env, stdio: 'pipe' })
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+  // A program that fails early does not read all it is told.
+  child.stdin.on('error', () => {})
+  if (input !== null) child.stdin.end(input)
+  const result = new Promise<HookResult>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) =>
+      resolve({
+        code,
+        stdout: Buffer.concat(out).toString('utf8'),
+        stderr: Buffer.concat(err).toString('utf8'),
+      }),
+    )
+  })
+  return { child, result }
+}
