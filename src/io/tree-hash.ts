@@ -22,6 +22,8 @@ export interface TreeHashOptions {
    * to the directory, with slashes and one character per byte. Repositories inside are not asked about.
    */
   readonly leaveOut?: (path: string) => boolean
+  /** Files that do not count even when they are tracked, by their paths as above. */
+  readonly omit?: readonly string[]
 }
 
 /**
@@ -63,11 +65,12 @@ async function hashInRepository(top: string, options: TreeHashOptions): Promise<
 async function hashRepository(
   repository: GitRepository,
   top: string,
-  { leaveOut }: TreeHashOptions = {},
+  { leaveOut, omit = [] }: TreeHashOptions = {},
 ): Promise<TreeHash | null> {
   const tree = await readGitTree(repository, top, leaveOut)
   if (tree === null) return null
-  const records = await lookAt(top, tree.doubts, { repository, nested: tree.repositories })
+  const found = await lookAt(top, tree.doubts, { repository, nested: tree.repositories })
+  const records = new Map([...found, ...omit.map((path) => [path, null] as const)])
   return { ...hashListing(tree.listing, records), method: 'git' }
 }
 
@@ -75,14 +78,15 @@ async function isIgnored(repository: GitRepository, top: string): Promise<boolea
   return (await repository.run(['check-ignore', '--quiet', '--', top])).exitCode === 0
 }
 
-async function hashWalk(top: Path, { leaveOut }: TreeHashOptions = {}): Promise<TreeHash> {
+async function hashWalk(top: Path, { leaveOut, omit = [] }: TreeHashOptions = {}): Promise<TreeHash> {
   const found = new Map<string, null>()
   const visit = (directory: Path, prefix: string): void => {
     for (const entry of listDirectory(directory)) {
       const name = toBytes(entry.name).toString('latin1')
       if (name === '.git') continue
       if (entry.isDirectory()) visit(joinPath(directory, entry.name), `${prefix}${name}/`)
-      else if (leaveOut?.(prefix + name) !== true) found.set(prefix + name, null)
+      else if (leaveOut?.(prefix + name) !== true && !omit.includes(prefix + name))
+        found.set(prefix + name, null)
     }
   }
   visit(top, '')

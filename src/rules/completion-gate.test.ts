@@ -337,6 +337,28 @@ test('open tasks of the plan are refused, with their number and the next one as 
   expect(lenient.stop().verdict).toBe('pass')
 })
 
+test('a task that is ticked off after the verification needs no second one; ticking alone is no work done', () => {
+  const plan = (done: number) => ({ total: 1, done, open: done === 0 ? ['one'] : [] })
+  const tick = (told: ReturnType<typeof story>): void => {
+    told.edit('IMPLEMENTATION_PLAN.md', told.disk.tree ?? '')
+    told.disk.project = { entries: [], truncated: false, commands: [tests], plan: plan(1) }
+  }
+  const worked = story()
+  worked.disk.project = { entries: [], truncated: false, commands: [tests], plan: plan(0) }
+  worked.start([tests])
+  worked.edit('src/a.ts', 'T1')
+  worked.run('npm test')
+  tick(worked)
+  worked.stop()
+  expect(worked.history.gate.lastEnd?.state).toBe('VERIFIED')
+
+  const idle = story()
+  idle.disk.project = { entries: [], truncated: false, commands: [tests], plan: plan(0) }
+  idle.start([tests])
+  tick(idle)
+  expect(idle.stop().reason).toContain('"npm test": not run')
+})
+
 test('of the subagents only the builder answers for the plan', () => {
   const plan = { total: 1, done: 0, open: ['one'] }
   const verdictOf = (agentType: string): string => {

@@ -5,6 +5,7 @@ import type { FactName, Note, Rule, RuleAnswer, Scene } from './contract.ts'
 import { idleCommands } from './evidence/declared-commands.ts'
 import { type Blockers, findBlockers } from './gate/find-blockers.ts'
 import { blockerWords, refusalText } from './gate/refusal-text.ts'
+import { hasTicked } from './history/gate.ts'
 import { weakenings } from './tests/weakenings.ts'
 
 /**
@@ -25,9 +26,9 @@ function wants({ event, history, settings }: Omit<Scene, 'facts'>): readonly Fac
   if (!settings.checklist.enabled) return []
   switch (event.kind) {
     case 'session_start':
-      return gate.baseTree === null ? ['tree'] : []
+      return gate.baseTree === null ? ['tree', 'project'] : []
     case 'prompt':
-      return !event.synthetic && (gate.settled === true || gate.baseTree === null) ? ['tree'] : []
+      return !event.synthetic && (gate.settled === true || gate.baseTree === null) ? ['tree', 'project'] : []
     case 'subagent_start':
       return ['tree']
     case 'stop':
@@ -64,7 +65,7 @@ function isNoEnd(event: Stop): boolean {
 function isOnlyTalk({ history, facts }: Scene, event: Stop): boolean {
   const { gate, edits, calls } = history
   if (gate.settled === true) return true
-  if (facts.tree !== null && facts.tree === gate.baseTree) return true
+  if (facts.tree !== null && facts.tree === gate.baseTree) return !hasTicked(gate)
   if (event.kind === 'subagent_stop' && event.agentId !== null) {
     const began = Object.hasOwn(gate.subagentTrees, event.agentId) ? gate.subagentTrees[event.agentId] : null
     if (facts.tree !== null && facts.tree === began) return true

@@ -338,6 +338,9 @@ export interface GateHistory {
   readonly sealed: Readonly<Record<string, string | null>> | null
   /** Nothing that could change the tree was called since the base was taken: what changes meanwhile is not the agent's. */
   readonly settled?: boolean
+  /** Tasks of the plan that were ticked off when they were last counted, and when the base was taken. */
+  readonly ticked?: number
+  readonly baseTicked?: number
 }
 
 export interface TaskHistory {

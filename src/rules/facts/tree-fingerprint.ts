@@ -1,5 +1,6 @@
-import { posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { infoExclude } from '../../io/info-exclude.ts'
+import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { treeHash } from '../../io/tree-hash.ts'
 
@@ -14,14 +15,22 @@ const byproducts = new Set([
   '.coverage',
 ])
 
+const plan = 'IMPLEMENTATION_PLAN.md'
+/** A longer one counts as it is. */
+const maxPlanBytes = 4 * 1024 * 1024
+
 /**
  * What the evidence is bound to: the content of the working tree, and what git is told to overlook in it by a file that is no
- * part of it. `root` is the top of the project, `stateDir` the directory of the guard's own views.
+ * part of it. In the plan a box counts the same whether it is ticked or not: a task is ticked off after its verification. `root` is the top of the project, `stateDir` the directory of the guard's own views.
  */
 export async function treeFingerprint(root: string, stateDir: string): Promise<string> {
   const state = `${posix.normalize(stateDir).replace(/\/+$/, '')}/`
   const leaveOut = (path: string): boolean =>
     path.startsWith(state) || path.endsWith('.pyc') || path.split('/').some((name) => byproducts.has(name))
-  const { hash } = await treeHash(root, { leaveOut })
-  return sha256(`${hash}\n${infoExclude(root)}`)
+  const tasks = readShortText(join(root, plan), maxPlanBytes)?.replaceAll(
+    /^([ \t]*[-*+] \[)[ xX](?=\])/gm,
+    '$1 ',
+  )
+  const { hash } = await treeHash(root, { leaveOut, ...(tasks !== undefined && { omit: [plan] }) })
+  return sha256(`${hash}\n${infoExclude(root)}\n${tasks ?? ''}`)
 }

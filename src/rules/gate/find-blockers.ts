@@ -10,6 +10,7 @@ import type {
 import { type CommandStatus, commandStatus } from '../evidence/command-status.ts'
 import { requiredCommands } from '../evidence/declared-commands.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
+import { hasTicked } from '../history/gate.ts'
 
 export interface Blockers {
   /** Required commands whose state keeps the work from being done. */
@@ -53,7 +54,7 @@ export function commandsToVerify(known: {
 }): readonly DeclaredCommand[] {
   const { history, tree } = known
   const { baseTree, waived } = history.gate
-  if (tree === null || tree === baseTree || waived.includes(tree)) return []
+  if (tree === null || (tree === baseTree && !hasTicked(history.gate)) || waived.includes(tree)) return []
   return requiredCommands(known).filter(
     (declared) => commandStatus(declared, history.evidence, tree).kind !== 'green',
   )

@@ -23,7 +23,7 @@ export const gateFold: Fold<GateHistory> = {
 }
 
 function afterEvent(before: GateHistory, { event }: EventEntry): GateHistory {
-  const state = atPrompt(before, event)
+  const state = counted(atPrompt(before, event), event)
   const { tree } = event.facts
   switch (event.kind) {
     case 'session_start':
@@ -38,7 +38,9 @@ function afterEvent(before: GateHistory, { event }: EventEntry): GateHistory {
     case 'tool_after':
       return state.settled === true && mayChangeTree(event) ? { ...state, settled: false } : state
     case 'stop':
-      return tree != null && tree === state.baseTree ? { ...state, settled: true } : state
+      return tree != null && tree === state.baseTree && !hasTicked(state)
+        ? { ...state, settled: true }
+        : state
     case 'subagent_start':
       return event.agentId === null
         ? state
@@ -64,7 +66,18 @@ function mayChangeTree({ call }: StoredEvent): boolean {
 }
 
 function based(state: GateHistory, baseTree: string): GateHistory {
-  return { ...state, baseTree, settled: true }
+  const { ticked } = state
+  return { ...state, baseTree, settled: true, ...(ticked !== undefined && { baseTicked: ticked }) }
+}
+
+function counted(state: GateHistory, { facts }: StoredEvent): GateHistory {
+  const ticked = facts.project?.plan?.done
+  return ticked === undefined || ticked === state.ticked ? state : { ...state, ticked }
+}
+
+/** A task was called done since the base was taken. It is no change of the tree, but a claim that wants evidence. */
+export function hasTicked({ ticked, baseTicked }: GateHistory): boolean {
+  return ticked !== undefined && baseTicked !== undefined && ticked > baseTicked
 }
 
 function afterNote(state: GateHistory, note: Note, entry: LedgerEntry): GateHistory {

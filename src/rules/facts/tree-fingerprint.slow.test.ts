@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFixture } from 'fs-fixture'
+import { expect, test } from 'vitest'
+import { treeFingerprint } from './tree-fingerprint.ts'
+
+const plan = (boxes: string, title = 'Add') =>
+  `# Plan\n\n- [${boxes[0]}] ${title}\n- [${boxes[1]}] Subtract\n`
+
+test.each(['tracked', 'untracked', 'without git'])(
+  'a ticked box of the plan is no change of the tree, another task is: %s',
+  async (kind) => {
+    await using fixture = await createFixture({ 'a.ts': 'x', 'IMPLEMENTATION_PLAN.md': plan('  ') })
+    const git = (...args: readonly string[]): void =>
+      void execFileSync('git', args, { cwd: fixture.path, stdio: 'ignore' })
+    if (kind !== 'without git') git('init', '-q')
+    if (kind === 'tracked') git('add', '-A')
+    const withPlan = async (text: string): Promise<string> => {
+      writeFileSync(join(fixture.path, 'IMPLEMENTATION_PLAN.md'), text)
+      return treeFingerprint(fixture.path, '.harness')
+    }
+    const open = await withPlan(plan('  '))
+    expect(await withPlan(plan('x '))).toBe(open)
+    expect(await withPlan(plan('xX'))).toBe(open)
+    expect(await withPlan(plan('  ', 'Add quickly'))).not.toBe(open)
+    writeFileSync(join(fixture.path, 'a.ts'), 'y')
+    expect(await withPlan(plan('  '))).not.toBe(open)
+  },
+)
