@@ -12,7 +12,7 @@ export function guardPlugin(command: HookCommand, events: readonly HookRegistrat
   const timeouts = Object.fromEntries(
     events.map(({ event, timeoutSeconds }) => [event, timeoutSeconds * 1000]),
   )
-  return `${guardPluginMark}import { spawn } from 'node:child_process'
+  return `${guardPluginMark}import { spawn, spawnSync } from 'node:child_process'
 
 const program = ${JSON.stringify(command.program)}
 const args = ${JSON.stringify(command.args)}
@@ -59,8 +59,17 @@ export const GantryGuard = async ({ directory, worktree }) => {
         if (code === 2 && !answer.deny) answer = { ...answer, deny: said || 'refused by the guard' }
         resolve(answer)
       })
-      child.stdin.end(JSON.stringify({ hook, session, directory, worktree, ...payload }))
+      child.stdin.end(inputOf(hook, session, payload))
     })
+
+  const inputOf = (hook, session, payload) => JSON.stringify({ hook, session, directory, worktree, ...payload })
+
+  /** opencode run exits as soon as a turn is over and waits for no plugin: the end is judged before it hears of it. */
+  const endsWithTurn = process.argv.slice(1).includes('run')
+  const tellNow = (hook, session, payload) => {
+    const input = inputOf(hook, session, payload)
+    spawnSync(program, [...args, hook], { cwd: directory, input, timeout: timeoutsMs[hook], killSignal: 'SIGKILL' })
+  }
 
   /** For what cannot be refused any more: the guard's own fault becomes a text. */
   const tell = async (hook, session, payload) => {
@@ -117,7 +126,10 @@ export const GantryGuard = async ({ directory, worktree }) => {
         sources.set(session, 'compact')
         started.delete(session)
       }
-      if (Object.hasOwn(timeoutsMs, event.type)) await tell(event.type, session, { metadata: event.properties })
+      if (!Object.hasOwn(timeoutsMs, event.type)) return
+      const payload = { metadata: event.properties }
+      if (event.type === 'session.idle' && endsWithTurn) tellNow(event.type, session, payload)
+      else await tell(event.type, session, payload)
     },
   }
   return Object.fromEntries(

@@ -51,6 +51,23 @@ describe('the launcher', () => {
     expect(JSON.parse(shell(path).stdout)).toEqual([process.execPath, hookBin, '--agent', 'claude-code'])
   })
 
+  test('blocks when the program fails, at once or later, also with something that is no error', () => {
+    const hookBin = join(base, 'hook-bin.js')
+    const path = launched(process.execPath, hookBin)
+    for (const code of [
+      'throw new Error("x")',
+      'Promise.reject(new Error("x"))',
+      'setTimeout(() => { throw "x" })',
+    ]) {
+      writeFileSync(hookBin, code)
+      const { stderr, status } = exec(path, ['PreToolUse'])
+      expect({ status, said: stderr.split('\n')[0] }).toEqual({
+        status: 2,
+        said: 'the guard itself failed: x',
+      })
+    }
+  })
+
   test('starts a Node whose path has a space, a quote or more bytes than the kernel reads', () => {
     const hookBin = program('hook-bin.js')
     for (const name of ["it's a node", 'n'.repeat(200)]) {

@@ -20,11 +20,12 @@ export function launcherText({ node, hookBin, agent }: Launched): string {
 const hookBin = ${hookBin}
 const [, , event = 'PreToolUse'] = process.argv
 process.argv.splice(1, 1, hookBin, '--agent', '${agent}')
-const fail = ({ message }) => {
-  const [why] = message.split('\\n', 1)
+const fail = (error) => {
+  const [why] = String(error?.message ?? error).split('\\n', 1)
   process.stderr.write(\`the guard itself failed: \${why}\\nInstall Gantry again, or take its hooks out.\\n\`)
   process.exit(event === 'PreToolUse' || event === 'ConfigChange' ? 2 : 1)
 }
+process.once('uncaughtException', fail)
 try {
   if (hookBin.endsWith('.js')) require(hookBin)
   else import(require('node:url').pathToFileURL(hookBin).href).catch(fail)

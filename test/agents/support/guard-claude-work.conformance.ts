@@ -38,7 +38,6 @@ export function describeGuardedWork(id: string): void {
           look,
           { calls: [{ read: { path: 'IMPLEMENTATION_PLAN.md' } }] },
           { calls: [{ edit: { path: 'IMPLEMENTATION_PLAN.md', old: '- [ ]', new: '- [x]' } }] },
-          { calls: [{ run: 'node --test' }] },
           { text: 'Now it is done.' },
         ],
       })
@@ -58,7 +57,7 @@ export function describeGuardedWork(id: string): void {
       expect(refusalsIn(entries)).toBe(1)
       expect(endsIn(entries)).toEqual(['VERIFIED'])
       const runs = notesIn(entries).flatMap((note) => (note.kind === 'evidence' ? [note.evidence] : []))
-      expect(runs.map(({ exitCode }) => exitCode)).toEqual([1, 0, 0])
+      expect(runs.map(({ exitCode }) => exitCode)).toEqual([1, 0])
       expect(JSON.parse(project.read('.harness/state.json') ?? '')).toMatchObject({
         session_id: done.session,
         phase: 'executing',
@@ -71,11 +70,8 @@ export function describeGuardedWork(id: string): void {
         discovered_verification_commands: ['node --test'],
         has_test_infra: true,
       })
-      expect(JSON.parse(project.read('.harness/edit-tracker.json') ?? '')).toEqual({
-        [`${project.root}/sum.test.js`]: 1,
-        [`${project.root}/sum.js`]: 1,
-        [`${project.root}/IMPLEMENTATION_PLAN.md`]: 1,
-      })
+      // The task is done, and edits are counted per task.
+      expect(JSON.parse(project.read('.harness/edit-tracker.json') ?? '')).toEqual({})
       const trace = (project.read('.harness/trace-log.jsonl') ?? '').trim().split('\n')
       expect(trace.map((line) => JSON.parse(line)).map(({ tool, result }) => `${tool} ${result}`)).toEqual([
         'Write success',
@@ -86,7 +82,6 @@ export function describeGuardedWork(id: string): void {
         'Bash success',
         'Read success',
         'Edit success',
-        'Bash success',
       ])
     })
 
