@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Rooms without processes and disks: their tests can share a thread, which saves starting one for each file. */
-const pure = ['core', 'analysis', 'judge', 'models'].map((room) => `src/${room}/**/*.test.ts`)
+/** Rooms that touch nothing of the process: their tests can share a thread, which saves starting one for each file. */
+const pure = ['core', 'analysis', 'judge', 'models', 'rules', 'agents/hooks', 'guard/trace'].map(
+  (room) => `src/${room}/**/*.test.ts`,
+)
 
 /** Tests beside their source that start many processes or work a disk hard: `npm run check` leaves them out. */
 const slow = 'src/**/*.slow.test.ts'
@@ -19,7 +21,16 @@ export default defineConfig({
     maxWorkers: '100%',
     reporters: ['default', './scripts/closing-line-reporter.ts'],
     projects: [
-      { test: { name: 'pure', include: pure, pool: 'threads', isolate: false, testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'pure',
+          include: pure,
+          exclude: [slow],
+          pool: 'threads',
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
       {
         test: {
           name: 'unit',

@@ -1,6 +1,7 @@
 // Makes hook-bin.js: the program of the hooks in one file, which neither compiles nor loads what the event at hand does not need.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
 import { build, type Plugin } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
@@ -57,8 +58,8 @@ const main = 'main'
 interface Graph {
   /** Section by module. */
   readonly partOf: ReadonlyMap<string, string>
-  /** What is imported from another section, with the names it exports. */
-  readonly far: ReadonlyMap<string, readonly string[]>
+  /** Modules that another section imports from, with what they export. */
+  readonly far: ReadonlyMap<string, Readonly<Record<string, unknown>>>
 }
 
 /** Returns the modules that went into it, for their licences. */
@@ -81,11 +82,11 @@ async function readGraph(): Promise<Graph> {
   await bundle(entry, [reader])
   const ids = [...imports.keys()].filter((id) => id.startsWith(root))
   const partOf = new Map(ids.map((id) => [id, partOfPath(relative(root, id))]))
-  const far = new Map<string, readonly string[]>()
+  const far = new Map<string, Readonly<Record<string, unknown>>>()
   for (const [importer, targets] of imports)
     for (const target of targets)
       if (partOf.has(target) && partOf.get(target) !== partOf.get(importer))
-        far.set(target, Object.keys(await import(target)))
+        far.set(target, await import(target))
   return { partOf, far }
 }
 
@@ -97,11 +98,9 @@ function partOfPath(path: string): string {
   return main
 }
 
-/** What other sections import of it, each module under its path. */
-async function sectionCode(name: string, { partOf, far }: Graph): Promise<string> {
-  const offered = [...far.keys()].filter((id) => partOf.get(id) === name)
-  const lines = offered.map((id) => `export * as ${keyOf(id)} from ${JSON.stringify(id)}`)
-  if (name === main) lines.push(`export { hookMain } from ${JSON.stringify(entry)}`)
+/** What other sections import of it is one object: getters for each of the names take longer to define than the code to load. */
+async function sectionCode(name: string, graph: Graph): Promise<string> {
+  const { partOf } = graph
   const start = '\0entry.js'
   const assembled: Plugin = {
     name: 'section',
@@ -109,23 +108,66 @@ async function sectionCode(name: string, { partOf, far }: Graph): Promise<string
       if (id === start) return id
       const found = await this.resolve(id, importer, { skipSelf: true })
       const part = found === null || importer === start ? undefined : partOf.get(found.id)
-      return part === undefined || part === name || found === null
-        ? null
-        : `\0${kind === 'dynamic-import' ? 'later' : 'far'}:${found.id}.cjs`
+      if (part === undefined || part === name || found === null) return null
+      const form = canForward(found.id, graph) ? 'js' : 'cjs'
+      return `\0${kind === 'dynamic-import' ? 'later' : 'far'}:${found.id}.${form}`
     },
     load: (id) => {
-      if (id === start) return { code: lines.join('\n'), moduleType: 'js' }
-      const [, kind, target] = /^\0(far|later):(.+)\.cjs$/.exec(id) ?? []
+      if (id === start) return { code: entryCode(name, graph), moduleType: 'js' }
+      const [, kind, target, form] = /^\0(far|later):(.+)\.(c?js)$/.exec(id) ?? []
       if (target === undefined) return null
-      const from = `require('section:${partOf.get(target)}').${keyOf(target)}`
-      return lazyExports(from, kind === 'later' ? (far.get(target) ?? []) : null)
+      if (form === 'js') return { code: forwards(target, graph), moduleType: 'js' }
+      const from = (key: string): string => `${sectionOf(target, graph)}['${offeredName(target, '', graph)}' + ${key}]`
+      return lazyExports(from, kind === 'later' ? Object.keys(graph.far.get(target) ?? {}) : null)
     },
   }
   return inAscii(await bundle(start, [assembled]))
 }
 
-function keyOf(id: string): string {
-  return relative(root, id).replaceAll(/\W/g, '_')
+function entryCode(name: string, graph: Graph): string {
+  const offered = [...graph.far].filter(([id]) => graph.partOf.get(id) === name)
+  const lines: string[] = []
+  const fields: string[] = []
+  for (const [id, names] of offered) {
+    const at = `module${lines.length}`
+    lines.push(`import * as ${at} from ${JSON.stringify(id)}`)
+    for (const key of Object.keys(names)) fields.push(`'${offeredName(id, key, graph)}': ${at}.${key}`)
+  }
+  const more = name === main ? [`export { hookMain } from ${JSON.stringify(entry)}`] : []
+  return [...lines, `export const offered = { ${fields.join(', ')} }`, ...more].join('\n')
+}
+
+/** Under which a section offers what a module of it exports. */
+function offeredName(id: string, key: string, { far }: Graph): string {
+  return `${[...far.keys()].indexOf(id)}_${key}`
+}
+
+function sectionOf(id: string, { partOf }: Graph): string {
+  return `require('section:${partOf.get(id)}').offered`
+}
+
+/** The main section is there before any other; of the others only functions and texts can stand for what is not loaded yet. */
+function canForward(id: string, { partOf, far }: Graph): boolean {
+  return (
+    partOf.get(id) === main ||
+    Object.values(far.get(id) ?? {}).every((value) => typeof value === 'string' || isPlainFunction(value))
+  )
+}
+
+function isPlainFunction(value: unknown): boolean {
+  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))
+}
+
+/** A module that calls another section, which is loaded with the first call. */
+function forwards(id: string, graph: Graph): string {
+  const lines = Object.entries(graph.far.get(id) ?? {}).map(([key, value]) => {
+    const there = `${sectionOf(id, graph)}['${offeredName(id, key, graph)}']`
+    if (typeof value === 'string') return `export const ${key} = ${JSON.stringify(value)}`
+    return graph.partOf.get(id) === main
+      ? `export const ${key} = /* @__PURE__ */ (() => ${there})()`
+      : `export const ${key} = (...given) => ${there}(...given)`
+  })
+  return lines.join('\n')
 }
 
 async function bundle(input: string, plugins: readonly Plugin[]): Promise<string> {
@@ -141,26 +183,25 @@ async function bundle(input: string, plugins: readonly Plugin[]): Promise<string
   return output[0].code
 }
 
-/** The launcher with a table of where each section begins and ends, then the sections in a comment, which Node skips. */
+/** The launcher with a table of where each section begins and ends, then the sections in a comment, packed: Node scans less. */
 function archive(names: readonly string[], plain: readonly string[]): string {
   const launcher = readFileSync(join(root, 'scripts/hook-launcher.js'), 'utf8').trimEnd()
-  const codes = plain.map((code) => code.replaceAll('*/', commentEnd))
+  const codes = plain.map((code) => `(function (exports, require, module) {${code}\n})`)
+  const packed = codes.map((code) => brotliCompressSync(code).toString('base64'))
   const tableFrom = (start: number): string => {
     let at = start
     const rows = names.map((name, index) => {
       const from = at
-      at += codes[index]?.length ?? 0
+      at += packed[index]?.length ?? 0
       // Of the same width whatever it is, so that the table is as long as it will be.
-      return `"section:${name}":[${[from, at].map((place) => String(place).padStart(8)).join(',')}]`
+      const [first, end] = [from, at].map((place) => String(place).padStart(8))
+      return `"section:${name}":{"from":${first},"to":${end},"codeLength":${codes[index]?.length}}`
     })
     return `{${rows.join(',')}}`
   }
   const before = (start: number): string => `${launcher.replace('SECTIONS', tableFrom(start))}\n/*`
-  return `${before(before(0).length)}${codes.join('')}*/\n`
+  return `${before(before(0).length)}${packed.join('')}*/\n`
 }
-
-/** In code this can only stand in a string or a pattern; the launcher turns it back. */
-const commentEnd = '*\u0001/'
 
 /** One byte per character: read, kept and searched in half the time. In strings, patterns and names the escape means the same. */
 function inAscii(code: string): string {
@@ -173,16 +214,16 @@ const lazyBuiltins: Plugin = {
   load: (id) => {
     const [, name] = /^\0lazy:(.+)\.cjs$/.exec(id) ?? []
     if (name === undefined) return null
-    return lazyExports(`process.getBuiltinModule(${JSON.stringify(name)})`)
+    return lazyExports((key) => `process.getBuiltinModule(${JSON.stringify(name)})[${key}]`)
   },
 }
 
 /** Looks up what is used when it is used. A dynamic import copies the names it finds, so that there they have to be told. */
-function lazyExports(from: string, keys: readonly string[] | null = null) {
-  const each = `Object.defineProperty(exports, key, { enumerable: true, get: () => ${from}[key] })`
+function lazyExports(from: (key: string) => string, keys: readonly string[] | null = null) {
+  const each = `Object.defineProperty(exports, key, { enumerable: true, get: () => ${from('key')} })`
   const code =
     keys === null
-      ? `module.exports = new Proxy({}, { get: (_, key) => ${from}[key] })`
+      ? `module.exports = new Proxy({}, { get: (_, key) => ${from('key')} })`
       : `for (const key of ${JSON.stringify(keys)}) ${each}`
   return { code, moduleType: 'js' as const }
 }

@@ -1,15 +1,33 @@
 /** Gantry as a library: every face is usable without the command line. */
+
+export { builtinToolCall } from './agents/builtin/hooks.ts'
 export type { AgentDriver, AgentHooks, AgentOutcome, AgentProbe, AgentRequest } from './agents/contract.ts'
+export type { HookCapabilities, HookCodec, HookReply } from './agents/hook-codec.ts'
+export { detectCaller, type HookedAgent, hookCodecs } from './agents/hook-codecs.ts'
 export { bareAgents, createAgent } from './agents/index.ts'
 export { loadProject, type Project } from './config/load.ts'
+export type { Decision, EndState, Finding } from './core/decision.ts'
 export { type ErrorCode, formatPosition, GantryError } from './core/error.ts'
 export type { GantryEvent } from './core/event.ts'
 export { type Evidence, evidenceStatus } from './core/evidence.ts'
 export { type ExitCode, exitCode } from './core/exit-code.ts'
+export type { GuardedAgent, HookEvent, ToolAction, ToolCall, ToolOutcome } from './core/hook-event.ts'
 export type { CaseSummary, Rate, Regression, RunSummary } from './core/summary.ts'
 export type { GateResult, InteractionMetrics, JudgeResult, TrialRecord } from './core/trial.ts'
 export type { Verdict } from './core/verdict.ts'
 export { version } from './core/version.ts'
+export { type Explanation, explain } from './guard/explain.ts'
+export { answerHook } from './guard/hook/answer-hook.ts'
+export { type InstallOutcome, installHooks } from './guard/install/install-hooks.ts'
+export { type UninstallOutcome, uninstallHooks } from './guard/install/uninstall-hooks.ts'
+export { type PreparedPlan, preparePlan } from './guard/plan/prepare-plan.ts'
+export { planExitCodes, runPlan } from './guard/plan/run-plan.ts'
+export { type Proof, prove } from './guard/prove/prove.ts'
+export { type Simulation, simulate } from './guard/simulate.ts'
+export { type AgentStatus, guardStatus, isArmed } from './guard/status/guard-status.ts'
+export { readTrace } from './guard/trace/read-trace.ts'
+export type { TraceReport } from './guard/trace/trace-report.ts'
+export { type ProjectVerification, verifyProject } from './guard/verify-project.ts'
 export { type BehindSession, type ModelBehind, openBehind } from './models/boundary/behind.ts'
 export type {
   Boundary,
@@ -38,6 +56,24 @@ export { modelAccess } from './models/model-access.ts'
 export { builtInPrices, pricesAsOf } from './models/prices.ts'
 export { selectModel } from './models/select-model.ts'
 export type { FinishedRun, Reporter, RunHeader, TrialHeader } from './report/contract.ts'
+export { guardHooks } from './rules/agent-hooks.ts'
+export type {
+  History,
+  LedgerEntry,
+  Note,
+  Rule,
+  RuleAnswer,
+  Scene,
+  Settings,
+  World,
+} from './rules/contract.ts'
+export { decide } from './rules/decide.ts'
+export { treeFingerprint } from './rules/facts/tree-fingerprint.ts'
+export { guardHome } from './rules/guard-home.ts'
+export { rules } from './rules/index.ts'
+export { type Guard, openGuard } from './rules/open-guard.ts'
+export { type Plan, parsePlan } from './rules/project/parse-plan.ts'
+export { type ReadSettings, readSettings } from './rules/settings/read-settings.ts'
 export { checkGraders, type GraderCheck } from './scenario/check.ts'
 export { estimateRun, type RunEstimate } from './scenario/estimate.ts'
 export { loadScenarios } from './scenario/load-scenarios.ts'

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GantryError } from '../core/error.ts'
@@ -217,6 +217,38 @@ describe('what each agent is told', () => {
   })
 })
 
+describe('a hook of Codex before a tool', () => {
+  /** Ends as its program does, which here is a shell with these words. */
+  const run = (program: string, ...words: readonly string[]) => {
+    const args = [...words, '/opt/hook-bin.js', '--agent', 'codex']
+    const text = own('codex').install(null, { program, args, agentVersion: null })
+    const line: string = JSON.parse(text).hooks.PreToolUse[0].hooks[0].command
+    expect(own('codex').programs(text)).toContain('/opt/hook-bin.js')
+    return spawnSync('sh', ['-c', line], { encoding: 'utf8' })
+  }
+
+  test('says what its program says, when that passes and when it denies', () => {
+    expect(run('/bin/sh', '-c', 'echo yes')).toMatchObject({ status: 0, stdout: 'yes\n', stderr: '' })
+    expect(run('/bin/sh', '-c', 'echo no >&2; exit 2')).toMatchObject({ status: 2, stderr: 'no\n' })
+  })
+
+  test('blocks and says so whatever else happens to it: with another code, or in silence, Codex goes on', () => {
+    for (const { status, stderr } of [
+      run('/bin/sh', '-c', 'exit 1'),
+      run('/bin/sh', '-c', 'kill -9 $$'),
+      run('/no/such/node'),
+    ]) {
+      expect(status).toBe(2)
+      expect(stderr).toContain('nothing runs unjudged')
+    }
+  })
+
+  test('at the stop nothing is blocked that way: it would never end', () => {
+    const text = own('codex').install(null, commandOf('codex'))
+    expect(JSON.parse(text).hooks.Stop[0].hooks[0].command).not.toContain('exit 2')
+  })
+})
+
 describe('what keeps a hook from running', () => {
   const installed = (agent: HookedAgent, more: object): string =>
     JSON.stringify({ ...JSON.parse(own(agent).install(null, commandOf(agent))), ...more })
@@ -256,6 +288,23 @@ describe('what keeps a hook from running', () => {
     )
     expect(off([managed, { allowManagedHooksOnly: true }])).toContain('allowManagedHooksOnly')
     expect(off([user, { allowManagedHooksOnly: true }])).toBeNull()
+  })
+
+  test('Copilot: any settings of the project switch off all hooks, those of the user none of ours', () => {
+    const off = (path: string, text = '{ "disableAllHooks": true }'): string | null =>
+      own('copilot').switchedOff?.([{ path, text }], place) ?? null
+    const steering = own('copilot').files('project', place)
+    for (const name of ['.github/copilot', '.claude'].flatMap((directory) =>
+      ['settings.json', 'settings.local.json'].map((file) => `/p/${directory}/${file}`),
+    )) {
+      expect(steering).toContain(name)
+      expect(off(name)).toContain(name)
+      expect(off(name, '{ "disableAllHooks": false }')).toBeNull()
+    }
+    for (const name of ['/h/.copilot/settings.json', '/h/.copilot/config.json']) {
+      expect(steering).toContain(name)
+      expect(off(name)).toBeNull()
+    }
   })
 
   test('Codex: the feature switched off in config.toml', () => {

@@ -11,10 +11,18 @@ declare module 'vitest' {
   }
 }
 
+const lookupsVariable = 'GANTRY_TEST_LOOKUPS'
+
 /** In our own network namespace every question for a name comes here. It is written down and answered with "no such name". */
 export default async function startNameServer(project: TestProject): Promise<() => void> {
   if (process.env.GANTRY_TEST_NAMESPACE !== '1') {
     project.provide('lookups', null)
+    return () => {}
+  }
+  // The projects of one run share the namespace, and so its one port for names.
+  const shared = process.env[lookupsVariable]
+  if (shared !== undefined) {
+    project.provide('lookups', shared)
     return () => {}
   }
   const directory = mkdtempSync(join(tmpdir(), 'gantry-lookups-'))
@@ -33,7 +41,9 @@ export default async function startNameServer(project: TestProject): Promise<() 
     server.bind(53, '127.0.0.1', settle)
   })
   project.provide('lookups', file)
+  process.env[lookupsVariable] = file
   return () => {
+    delete process.env[lookupsVariable]
     server.close()
     rmSync(directory, { recursive: true, force: true })
   }

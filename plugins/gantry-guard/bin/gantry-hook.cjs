@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // Written by Gantry: the hook of claude-code. An agent that gives it no event tells the event in what it sends.
 const hookBin = require('node:path').join(__dirname, '../dist/hook-bin.js')
-const [, , event = 'PreToolUse'] = process.argv
+const [, , event] = process.argv
 process.argv.splice(1, 1, hookBin, '--agent', 'claude-code')
 const fail = (error) => {
   const [why] = String(error?.message ?? error).split('\n', 1)
   process.stderr.write(`the guard itself failed: ${why}\nInstall Gantry again, or take its hooks out.\n`)
-  process.exit(event === 'PreToolUse' || event === 'ConfigChange' ? 2 : 1)
+  process.exit(event === undefined || ['PreToolUse', 'ConfigChange'].includes(event) ? 2 : 1)
 }
 process.once('uncaughtException', fail)
 try {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
-import { lineFor } from '../hook-config/shell-words.ts'
+import { blockingLine, shellWords } from '../hook-config/shell-words.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
 
 const trust =
@@ -19,7 +19,13 @@ export function codexHooks(events: readonly HookRegistration[]): HookInstaller {
       files,
       entryOf: ({ kind, matcher, timeoutSeconds }, { program, args }) => ({
         ...(matcher !== undefined && { matcher }),
-        hooks: [{ type: 'command', command: lineFor(kind)([program, ...args]), timeout: timeoutSeconds }],
+        hooks: [
+          {
+            type: 'command',
+            command: (kind === 'tool_before' ? blockingLine : shellWords)([program, ...args]),
+            timeout: timeoutSeconds,
+          },
+        ],
       }),
       disabledBy: () => null,
       switchedOff,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
-import { lineFor } from '../hook-config/shell-words.ts'
+import { shellWords } from '../hook-config/shell-words.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
 import { asObject, asStrings, type Json } from '../json-fields.ts'
 
@@ -18,13 +18,13 @@ export function geminiHooks(events: readonly HookRegistration[]): HookInstaller 
       skeleton: {},
       scopes: ['project', 'user'],
       files,
-      entryOf: ({ kind, matcher, timeoutSeconds }, { program, args }) => ({
+      entryOf: ({ matcher, timeoutSeconds }, { program, args }) => ({
         ...(matcher !== undefined && { matcher }),
         hooks: [
           {
             type: 'command',
             name: hookName,
-            command: lineFor(kind)([program, ...args]),
+            command: shellWords([program, ...args]),
             // Milliseconds, unlike everywhere else.
             timeout: timeoutSeconds * 1000,
           },

@@ -156,3 +156,22 @@ test('only registered hooks are there', async () => {
   const hooks = await plugin('', events.slice(0, 1))
   expect(Object.keys(hooks)).toEqual(['tool.execute.before', 'event'])
 })
+
+test('where opencode exits with the turn, the end is judged before it hears of it; else nobody waits', async () => {
+  const idle = { event: { type: 'session.idle', properties: { sessionID: 's1' } } }
+  const argv = process.argv
+  try {
+    process.argv = [...argv, 'run']
+    const hooks = await plugin(`setTimeout(() => {}, 100)`)
+    const running = hooks.event?.(idle, {})
+    expect(told()).toHaveLength(1)
+    await running
+  } finally {
+    process.argv = argv
+  }
+  const hooks = await plugin(`setTimeout(() => {}, 100)`)
+  const running = hooks.event?.(idle, {})
+  expect(told()).toHaveLength(1)
+  await running
+  expect(told()).toHaveLength(2)
+})

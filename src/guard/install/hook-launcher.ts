@@ -16,9 +16,17 @@ export interface HookLauncher {
   readonly text: string
 }
 
+/** Why each has one. */
+const launched = new Set<HookedAgent>([
+  // Copilot too runs its hooks, and leaves their arguments away: a bare `node` fails there, and a hook that fails denies every tool.
+  'claude-code',
+  // A tool call passes when its hook ends with code 1, as Node does when it does not find its program; a shell that took care of
+  // it would be killed in its place when it hangs.
+  'gemini',
+])
+
 /**
- * Copilot too runs the hooks of Claude Code, and leaves their arguments away: a bare `node` fails there, and a hook that fails denies
- * every tool. The path has the hash of the text in it, so that installs by different versions never change each other's. It has
+ * The path has the hash of the text in it, so that installs by different versions never change each other's. It has
  * no place in an uninstall: a session that runs keeps the hooks it began with. null for agents whose hooks are told all they need.
  */
 export function hookLauncher(
@@ -27,7 +35,7 @@ export function hookLauncher(
   env: Readonly<Record<string, string | undefined>>,
 ): HookLauncher | null {
   // Windows starts no scripts by their first line.
-  if (agent !== 'claude-code' || platform === 'win32') return null
+  if (!launched.has(agent) || platform === 'win32') return null
   const text = launcherText({ node, hookBin: JSON.stringify(hookBin), agent })
   const directory = `${agent}-${sha256(text).slice(0, hashLength)}`
   return { path: join(guardHome(env), 'bin', directory, launcherName), text }

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import type { HookedAgent } from '../../agents/hook-codecs.ts'
+import { type HookedAgent, hookCodecs } from '../../agents/hook-codecs.ts'
 import { shellWords, wordsOfShell } from '../../agents/hook-config/shell-words.ts'
 
 export interface Launched {
@@ -18,12 +18,12 @@ export function launcherText({ node, hookBin, agent }: Launched): string {
   return `${firstLines(node)}
 // Written by Gantry: the hook of ${agent}. An agent that gives it no event tells the event in what it sends.
 const hookBin = ${hookBin}
-const [, , event = 'PreToolUse'] = process.argv
+const [, , event] = process.argv
 process.argv.splice(1, 1, hookBin, '--agent', '${agent}')
 const fail = (error) => {
   const [why] = String(error?.message ?? error).split('\\n', 1)
   process.stderr.write(\`the guard itself failed: \${why}\\nInstall Gantry again, or take its hooks out.\\n\`)
-  process.exit(event === 'PreToolUse' || event === 'ConfigChange' ? 2 : 1)
+  process.exit(event === undefined || ${blockingEvents(agent)}.includes(event) ? 2 : 1)
 }
 process.once('uncaughtException', fail)
 try {
@@ -33,6 +33,14 @@ try {
   fail(error)
 }
 `
+}
+
+/** Whoever may not stop because a program is gone would never stop. */
+function blockingEvents(agent: HookedAgent): string {
+  const blocking = hookCodecs[agent].events.filter(
+    ({ kind }) => kind === 'tool_before' || kind === 'config_change',
+  )
+  return `[${blocking.map(({ event }) => `'${event}'`).join(', ')}]`
 }
 
 /** Absolute paths of what a launcher starts: its Node, and the hook program where it is written out. */

@@ -146,23 +146,27 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
     const red = [
       { calls: [{ write: { path: 'sum.test.mjs', content: testFile } }] },
       { calls: [{ run: how.verify(project) }] },
+      { calls: [{ run: 'cat .harness/state.json' }] },
       { text: 'Done.' },
     ]
     const green = [
       { calls: [{ write: { path: 'sum.mjs', content: 'export const sum = (a, b) => a + b\n' } }] },
-      { calls: [{ edit: { path: 'IMPLEMENTATION_PLAN.md', old: '- [ ]', new: '- [x]' } }] },
       { calls: [{ run: how.verify(project) }] },
+      { calls: [{ run: 'cat .harness/state.json' }] },
+      { calls: [{ edit: { path: 'IMPLEMENTATION_PLAN.md', old: '- [ ]', new: '- [x]' } }] },
       { text: 'The tests are green.' },
     ]
+    const phases: string[] = []
     if (canRefuse) {
       const played = await project.play({ turns: [...red, ...green] })
+      phases.push(...phasesTold(played))
       const refused = turnsOf(played)[red.length] ?? never()
       expect(textOfCall(refused)).toContain('not done yet (refusal 1 of 5)')
       expect(textOfCall(refused)).toContain('Add numbers')
     } else {
-      await project.play({ turns: red })
-      await project.play({ turns: green })
+      for (const turns of [red, green]) phases.push(...phasesTold(await project.play({ turns })))
     }
+    expect(phases).toEqual(['tests passed: false, red', 'tests passed: true, green'])
     const ledger = project.ledger().toSorted((one, other) => (one.at < other.at ? -1 : 1))
     const runs = notesIn(ledger).flatMap((note) => (note.kind === 'evidence' ? [note] : []))
     expect(runs.map(({ by }) => by)).toEqual([how.evidenceBy, how.evidenceBy])
@@ -173,13 +177,12 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
     expect(JSON.parse(project.read('.harness/state.json') ?? '{}')).toMatchObject({
       tasks_completed: 1,
       tasks_remaining: 0,
-      verification_status: { tests_run: true, tests_passed: true },
+      verification_status: { tests_run: true },
     })
   })
 
-  test.runIf(canRefuse)(
-    'a model that only claims to be done is let go at our own bound, as CAPPED',
-    async () => {
+  if (canRefuse)
+    test('a model that only claims to be done is let go at our own bound, as CAPPED', async () => {
       const project = await stage().project({ files })
       const played = await project.play({
         turns: [{ calls: [{ write: { path: 'sum.test.mjs', content: testFile } }] }, { text: 'Done.' }],
@@ -189,13 +192,11 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
       expect(endsIn(project.ledger())).toEqual(['CAPPED'])
       // The work, the first claim, and one more for every refusal.
       expect(turnsOf(played)).toHaveLength(2 + 5)
-    },
-  )
+    })
 
   const hasSubagents = hookCodecs[agent].capabilities.refuseSubagentStop.kind === 'yes'
-  test.runIf(hasSubagents)(
-    'a subagent is told of the project, denied what is protected, and held to its word',
-    async () => {
+  if (hasSubagents)
+    test('a subagent is told of the project, denied what is protected, and held to its word', async () => {
       const project = await stage().project({
         files: { 'AGENTS.md': '# Verification\n\n- `sh check.sh`\n', 'check.sh': 'false\n' },
         settings: { middleware: { pre_completion_checklist: { max_refusals: 1 } } },
@@ -224,8 +225,7 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
       const refused = notesIn(project.ledger()).filter((note) => note.kind === 'refused_stop')
       expect(refused.map(({ agentId = null }) => agentId)).toEqual([id, null])
       expect(endsIn(project.ledger())).toEqual(['CAPPED', 'CAPPED'])
-    },
-  )
+    })
 
   test('a question that changes nothing is answered in peace', async () => {
     const project = await stage().project({ files: { ...files, 'IMPLEMENTATION_PLAN.md': '# Plan\n' } })
@@ -244,18 +244,19 @@ function describeBroken(agent: HookedAgent, stage: () => GuardedStage): void {
   test.each([
     ['the program of the hooks', () => ({ node: process.execPath, hookBin: join(nowhere(), 'hook-bin.js') })],
     ['the Node of the hooks', () => ({ node: join(nowhere(), 'node'), hookBin: stage().hookBin })],
-  ])('without %s no tool runs', async (_, program) => {
+  ])('without %s no tool runs', async (what, program) => {
     expect(failClosed.kind).toBe('partly')
     const project = await stage().project({ program: program() })
-    const { outcome } = await project.play(script)
-    expect(outcome.ending).toBe('exited')
+    const played = await project.play(script)
+    expect(played.outcome.ending).toBe('exited')
+    // Without Node Gemini CLI does not even take the prompt.
+    if (what === 'the program of the hooks') expect(turnsOf(played)).toHaveLength(script.turns.length)
     expect(isThere(project, 'note.txt')).toBe(false)
   })
 
   // opencode has no limit of its own: there our plugin sets one, and closes.
-  test.runIf(agent !== 'opencode')(
-    'a hook that hangs is given up, and the tool runs, as guard status says',
-    async () => {
+  if (agent !== 'opencode')
+    test('a hook that hangs is given up, and the tool runs, as guard status says', async () => {
       expect(failClosed).toMatchObject({ why: expect.stringContaining('runs out of time') })
       const hookBin = join(stage().hookBin, '../hanging/hook-bin.js')
       mkdirSync(dirname(hookBin), { recursive: true })
@@ -269,8 +270,7 @@ function describeBroken(agent: HookedAgent, stage: () => GuardedStage): void {
       writeFileSync(path, shorter)
       await project.play(script)
       expect(isThere(project, 'note.txt')).toBe(true)
-    },
-  )
+    })
 }
 
 export function turnsOf({ calls }: Performance) {
@@ -281,6 +281,14 @@ export function turnsOf({ calls }: Performance) {
 function hookFile(agent: HookedAgent, { root, home, env }: GuardedProject): string {
   const [path = ''] = hookInstallerOf(agent, hookCodecs[agent]).files('project', { root, home, env })
   return relative(root, path)
+}
+
+/** The view of the state each time the agent looked at it. */
+function phasesTold(played: Performance): readonly string[] {
+  return resultsTold(played).flatMap((text) => {
+    const [, passed, phase] = /"tests_passed": (\w+)[\s\S]*"tdd_phase": "?(\w+)"?/.exec(text) ?? []
+    return passed === undefined ? [] : [`tests passed: ${passed}, ${phase}`]
+  })
 }
 
 function never(): never {
