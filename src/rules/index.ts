@@ -6,6 +6,7 @@ import { injectContext } from './inject-context.ts'
 import { protectFiles } from './protect-files.ts'
 import { protectItself } from './protect-itself.ts'
 import { recordEvidence } from './record-evidence.ts'
+import { refuseUnseenInput } from './refuse-unseen-input.ts'
 import { relayCompaction } from './relay-compaction.ts'
 import { timeBudget } from './time-budget.ts'
 import { trackTasks } from './track-tasks.ts'
@@ -14,6 +15,7 @@ import { trackTasks } from './track-tasks.ts'
 export const rules: readonly Rule[] = [
   protectItself,
   protectFiles,
+  refuseUnseenInput,
   injectContext,
   relayCompaction,
   countEdits,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { relayCompaction } from '../../src/guard/prove/gates/relay-compaction.ts'
 import { denialsIn, endsIn, notesIn, refusalsIn } from '../../src/guard/prove/ledger-facts.ts'
 import { protectFiles } from '../../src/rules/protect-files.ts'
+import { refuseUnseenInput } from '../../src/rules/refuse-unseen-input.ts'
 import { describeGuard } from './support/guard.conformance.ts'
 import { type GuardedStage, isThere } from './support/guarded-stage.ts'
 
@@ -36,11 +37,16 @@ function testPatches(stage: () => GuardedStage): void {
       turns: [
         ...patches.map((input) => ({ calls: [{ tool: { name: 'apply_patch', input } }] })),
         { calls: [{ run: inShell }] },
+        // What Codex would type into it passes no hook.
+        { calls: [{ run: 'bash' }] },
         { calls: [{ tool: { name: 'apply_patch', input: patch('*** Add File: c.txt\n+three') } }] },
         { text: 'Done.' },
       ],
     })
-    expect(denialsIn(project.ledger())).toEqual([protectFiles.name, protectFiles.name, protectFiles.name])
+    expect(denialsIn(project.ledger())).toEqual([
+      ...[protectFiles.name, protectFiles.name, protectFiles.name],
+      refuseUnseenInput.name,
+    ])
     const there = ['b.txt', 'keys/server.key', 'credentials.txt', '.env', 'a.txt', 'c.txt'].filter((path) =>
       isThere(project, path),
     )

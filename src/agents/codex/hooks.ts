@@ -15,7 +15,7 @@ const yes = { kind: 'yes' } as const
 const capabilities: HookCapabilities = {
   denyTool: {
     kind: 'partly',
-    why: 'Text sent into a running command (write_stdin) and web searches pass no hook; what they change is seen in the tree at the end of the turn.',
+    why: 'Text sent into a running command (write_stdin) and web searches pass no hook; a shell or interpreter that would wait for such text is denied, and what is changed is seen in the tree at the end of the turn.',
   },
   injectAtStart: yes,
   injectAfterTool: yes,

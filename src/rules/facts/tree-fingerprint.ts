@@ -3,6 +3,7 @@ import { infoExclude } from '../../io/info-exclude.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { treeHash } from '../../io/tree-hash.ts'
+import { planSource } from '../project/declaring-files.ts'
 
 /** What tools leave behind in a project whose owner does not ignore it: running the tests must not make their evidence stale. */
 const byproducts = new Set([
@@ -15,7 +16,6 @@ const byproducts = new Set([
   '.coverage',
 ])
 
-const plan = 'IMPLEMENTATION_PLAN.md'
 /** A longer one counts as it is. */
 const maxPlanBytes = 4 * 1024 * 1024
 
@@ -27,10 +27,10 @@ export async function treeFingerprint(root: string, stateDir: string): Promise<s
   const state = `${posix.normalize(stateDir).replace(/\/+$/, '')}/`
   const leaveOut = (path: string): boolean =>
     path.startsWith(state) || path.endsWith('.pyc') || path.split('/').some((name) => byproducts.has(name))
-  const tasks = readShortText(join(root, plan), maxPlanBytes)?.replaceAll(
+  const tasks = readShortText(join(root, planSource), maxPlanBytes)?.replaceAll(
     /^([ \t]*[-*+] \[)[ xX](?=\])/gm,
     '$1 ',
   )
-  const { hash } = await treeHash(root, { leaveOut, ...(tasks !== undefined && { omit: [plan] }) })
+  const { hash } = await treeHash(root, { leaveOut, ...(tasks !== undefined && { omit: [planSource] }) })
   return sha256(`${hash}\n${infoExclude(root)}\n${tasks ?? ''}`)
 }

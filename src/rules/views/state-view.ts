@@ -1,5 +1,7 @@
+import { basename } from 'node:path'
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
 import type { History } from '../contract.ts'
+import { planSource } from '../project/declaring-files.ts'
 
 /** `state.json` in its documented shape: a view for people, derived anew each time and read by no rule. */
 export interface StateView {
@@ -57,10 +59,12 @@ function ran(history: History, kind: EvidenceKind): readonly Evidence[] {
   return Object.values(history.evidence.byCommand).filter((record) => record.kind === kind)
 }
 
-/** Evidence of another tree than the one last looked at, or from before the last edit, passes nothing any more. */
+/** Evidence of another tree than the one last looked at, or from before the last edit of anything but the plan, passes nothing any more. */
 function allGreen(records: readonly Evidence[], { calls, edits }: History): boolean {
   const tree = calls.recent.findLast((call) => call.tree !== null)?.tree ?? null
-  const edited = records.some(({ kind }) => kind === 'test') && Object.keys(edits.sinceGreen ?? {}).length > 0
+  const edited =
+    records.some(({ kind }) => kind === 'test') &&
+    Object.keys(edits.sinceGreen ?? {}).some((path) => basename(path) !== planSource)
   return (
     records.length > 0 &&
     !edited &&

@@ -166,7 +166,9 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
     } else {
       for (const turns of [red, green]) phases.push(...phasesTold(await project.play({ turns })))
     }
-    expect(phases).toEqual(['tests passed: false, red', 'tests passed: true, green'])
+    // A session of its own has seen no test that was red.
+    const last = canRefuse ? 'green' : 'null'
+    expect(phases).toEqual(['tests passed: false, red', `tests passed: true, ${last}`])
     const ledger = project.ledger().toSorted((one, other) => (one.at < other.at ? -1 : 1))
     const runs = notesIn(ledger).flatMap((note) => (note.kind === 'evidence' ? [note] : []))
     expect(runs.map(({ by }) => by)).toEqual([how.evidenceBy, how.evidenceBy])

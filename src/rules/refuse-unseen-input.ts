@@ -1,0 +1,37 @@
+import { basename } from 'node:path'
+import type { GuardedAgent } from '../core/hook-event.ts'
+import type { Rule } from './contract.ts'
+import { callTargets } from './targets.ts'
+
+/** What is typed into a running program passes no hook of theirs. */
+const blindAgents: readonly GuardedAgent[] = ['codex']
+
+const interactive =
+  /^(?:sh|bash|dash|zsh|ksh|ash|fish|(?:i?python|pypy)[\d.]*|node|deno|bun|ruby|irb|perl|php|lua)$/
+
+/**
+ * Refuses a shell or an interpreter that is started without anything to run: where the agent can write to it afterwards, nobody
+ * would see what it is told. One that is given a script, a command or an input of its own is judged by that.
+ */
+export const refuseUnseenInput: Rule = {
+  name: 'refuse-unseen-input',
+  on: ['tool_before'],
+  judge: ({ event, world, settings }) => {
+    if (event.kind !== 'tool_before' || event.call.action.kind !== 'shell') return null
+    if (!settings.fileProtection.enabled || !blindAgents.includes(event.agent)) return null
+    if (/[|<]/.test(event.call.action.command)) return null
+    const opened = callTargets(event.call, event.cwd, world).runs.find(waitsForInput)
+    return opened === undefined
+      ? null
+      : {
+          deny: `\`${opened.join(' ')}\` waits for input that no hook would see. Give it its commands at once: as arguments, as a script, or in a here-document.`,
+        }
+  },
+}
+
+function waitsForInput([program, ...args]: readonly (string | null)[]): boolean {
+  if (program == null || !interactive.test(basename(program))) return false
+  return args.every(
+    (arg) => arg !== null && /^(?:-|-[il]+|-q|--login|--interactive|--norc|--noprofile|repl)$/.test(arg),
+  )
+}
