@@ -1,14 +1,14 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { buildHook } from '../scripts/build-hook.ts'
-import { version } from '../src/core/version.ts'
+import type { HookEvent } from '../src/core/hook-event.ts'
 import { askResident } from '../src/guard/hook/resident/ask-resident.ts'
-import { socketPath } from '../src/guard/hook/resident/socket-path.ts'
 import { lockHolder } from '../src/io/lock.ts'
+import { ledgerFiles, readLedger } from '../src/rules/ledger/read-ledger.ts'
 import { guardKey } from '../src/rules/ledger/seal-line.ts'
+import { openGuard } from '../src/rules/open-guard.ts'
 import { compare, type Figure, inTemporary, timed } from './figure.ts'
+import { bareNode, type GuardLab, openLab } from './guard-lab.ts'
 
 /** What an agent waits for before each call of a tool, with no helper around. */
 export function hookBeforeTool(): Promise<Figure> {
@@ -21,8 +21,8 @@ export function hookBeforeTool(): Promise<Figure> {
   )
 }
 
-export function hookAfterTool(): Promise<Figure> {
-  return oneShot('one-shot hook after a tool', 'PostToolUse', (lab, round) =>
+export function hookAfterEdit(): Promise<Figure> {
+  return oneShot('one-shot hook after an edit', 'PostToolUse', (lab, round) =>
     lab.payload('PostToolUse', {
       tool_name: 'Edit',
       tool_input: { file_path: join(lab.root, `${round}.ts`), old_string: 'a', new_string: `b${round}` },
@@ -30,6 +30,67 @@ export function hookAfterTool(): Promise<Figure> {
       tool_use_id: `t${round}`,
     }),
   )
+}
+
+export function hookAfterCommand(): Promise<Figure> {
+  return oneShot('one-shot hook after a command', 'PostToolUse', (lab, round) =>
+    lab.payload('PostToolUse', {
+      tool_name: 'Bash',
+      tool_input: { command: `ls -la src | head -${round}`, description: 'look' },
+      tool_response: { stdout: 'total 4\n-rw-r--r-- 1 a b 12 index.ts', stderr: '', interrupted: false },
+      tool_use_id: `t${round}`,
+    }),
+  )
+}
+
+/** What all rules together take for a long command, as the ledger has it, once the code is warm. */
+export function engineTime(): Promise<Figure> {
+  return inTemporary(async (directory) => {
+    const guardHome = join(directory, 'guard')
+    const guard = openGuard({ guardHome, env: { HOME: directory, PATH: process.env.PATH } })
+    for (let round = 0; round < warmUp + measured; round += 1)
+      await guard.handle(longCommand(directory, round))
+    const decisions = ledgerFiles(guardHome, realpathSync(directory))
+      .flatMap((file) => readLedger(guardHome, file).entries)
+      .filter((entry) => entry.kind === 'decision')
+    if (decisions.some(({ verdict }) => verdict !== 'pass'))
+      throw new Error('the command was not let through')
+    const timesMs = decisions
+      .slice(-measured)
+      .map(({ engineMs }) => engineMs)
+      .toSorted((a, b) => a - b)
+    const medianMs = timesMs[Math.floor(measured / 2)] ?? Number.NaN
+    return {
+      name: `engine over a command of ${longCommandBytes / 1024} KB`,
+      limit: `at most ${engineAtMostMs} ms`,
+      ratio: medianMs / engineAtMostMs,
+      ok: medianMs <= engineAtMostMs,
+      detail: { medianMs, slowestMs: timesMs.at(-1) ?? Number.NaN, rounds: measured },
+    }
+  })
+}
+
+const warmUp = 200
+const measured = 200
+const engineAtMostMs = 2
+const longCommandBytes = 2048
+
+/** Steps as agents chain them, each of them with something to follow: variables, pipes, a redirection into a new file. */
+function longCommand(root: string, round: number): HookEvent {
+  let command = `set -e; out=build-${round}; mkdir -p "$out"`
+  for (let step = 0; command.length < longCommandBytes - 100; step += 1)
+    command += ` && grep -rn 'todo ${step}' src/part-${step} | sort -u | head -${step} > "$out/list-${step}.txt"`
+  command = command.padEnd(longCommandBytes)
+  const action = { kind: 'shell', command, background: false, language: 'bash' } as const
+  const call = { id: `t${round}`, tool: 'Bash', input: { command }, action }
+  const whose = {
+    agent: 'claude-code',
+    session: 's1',
+    agentId: null,
+    agentType: null,
+    promptId: null,
+  } as const
+  return { kind: 'tool_before', ...whose, cwd: root, root, call }
 }
 
 /** The round trip to the helper as the hook sees it, against its limit in milliseconds, and what the whole process takes. */
@@ -89,7 +150,7 @@ export function residentHook(): Promise<Figure> {
 function oneShot(
   name: string,
   event: string,
-  payloadOf: (lab: Lab, round: number) => string,
+  payloadOf: (lab: GuardLab, round: number) => string,
 ): Promise<Figure> {
   return inTemporary(async (directory) => {
     const lab = await openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
@@ -105,56 +166,4 @@ function oneShot(
       theirs: () => bareNode(lab.env),
     })
   })
-}
-
-interface Lab {
-  readonly root: string
-  readonly env: Record<string, string> & { readonly GANTRY_GUARD_HOME: string }
-  hook(event: string, payload: string): void
-  payload(event: string, more: object): string
-  socket(): string
-}
-
-async function openLab(directory: string, more: Record<string, string>): Promise<Lab> {
-  const root = join(directory, 'project')
-  const hookBin = join(directory, 'hook', 'hook-bin.js')
-  mkdirSync(root)
-  await buildHook(hookBin)
-  const env = {
-    PATH: process.env.PATH ?? '',
-    HOME: directory,
-    GANTRY_GUARD_HOME: join(directory, 'guard'),
-    CLAUDE_PROJECT_DIR: root,
-    ...more,
-  }
-  return {
-    root,
-    env,
-    hook: (event, input) => {
-      const args = [hookBin, '--agent', 'claude-code', event]
-      const { status, stderr } = spawnSync(process.execPath, args, { env, input })
-      if (status !== 0) throw new Error(`the hook ended with ${status}: ${stderr}`)
-    },
-    payload: (event, fields) =>
-      JSON.stringify({
-        session_id: 's1',
-        transcript_path: join(directory, 't.jsonl'),
-        cwd: root,
-        permission_mode: 'default',
-        hook_event_name: event,
-        ...fields,
-      }),
-    socket: () => {
-      const { size, mtimeMs } = statSync(hookBin)
-      const uid = process.getuid?.() ?? null
-      const edition = `${version}-${size}-${mtimeMs}`
-      const path = socketPath({ guardHome: env.GANTRY_GUARD_HOME, edition, env, uid })
-      if (path === null) throw new Error('there is no place for a socket')
-      return path
-    },
-  }
-}
-
-function bareNode(env: Record<string, string>): void {
-  spawnSync(process.execPath, ['-e', '0'], { env, input: '' })
 }

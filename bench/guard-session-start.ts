@@ -2,28 +2,34 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { treeFingerprint } from '../src/rules/facts/tree-fingerprint.ts'
-import { lookAtProject } from '../src/rules/project/look-at-project.ts'
-import { readSettings } from '../src/rules/settings/read-settings.ts'
 import { type Figure, inTemporary, timed } from './figure.ts'
+import { openLab } from './guard-lab.ts'
 
 const files = 20_000
 const atMostMs = 250
-const rounds = 15
+const rounds = 16
 
-/** What the start of a session looks up: settings, the project and the fingerprint of its tree, as the guard gathers them. */
+/** What an agent waits for when a session begins: the whole process of the hook, from its start to its answer. */
 export function guardSessionStart(): Promise<Figure> {
-  return inTemporary(async (root) => {
-    await makeRepository(root)
+  return inTemporary(async (directory) => {
+    const lab = await openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
+    await makeRepository(lab.root)
     const times: number[] = []
     for (let round = 0; round < rounds; round += 1) {
-      appendFileSync(join(root, 'd7/f7.txt'), `${round}\n`)
-      times.push(await timed(() => gather(root)))
+      appendFileSync(join(lab.root, 'd7/f7.txt'), `${round}\n`)
+      const start = lab.payload('SessionStart', { session_id: `s${round}`, source: 'startup' })
+      let answer = ''
+      const ms = await timed(() => {
+        answer = lab.hook('SessionStart', start)
+      })
+      if (!answer.includes('20100 more entries')) throw new Error('the tree was not looked at')
+      // The first start compiles; what V8 keeps of it is part of the state every later one finds.
+      if (round > 0) times.push(ms)
     }
     times.sort((a, b) => a - b)
-    const medianMs = times[Math.floor(rounds / 2)] ?? Number.NaN
+    const medianMs = times[Math.floor(times.length / 2)] ?? Number.NaN
     return {
-      name: `facts of a session start in a repository of ${files} files`,
+      name: `session start in a repository of ${files} files`,
       limit: `at most ${atMostMs} ms`,
       ratio: medianMs / atMostMs,
       ok: medianMs <= atMostMs,
@@ -31,19 +37,10 @@ export function guardSessionStart(): Promise<Figure> {
         medianMs,
         fastestMs: times.at(0) ?? Number.NaN,
         slowestMs: times.at(-1) ?? Number.NaN,
-        rounds,
+        rounds: times.length,
       },
     }
   })
-}
-
-async function gather(root: string): Promise<void> {
-  const { settings } = await readSettings({ root, env: {} })
-  const [project] = await Promise.all([
-    lookAtProject(root, settings),
-    treeFingerprint(root, settings.state.dir),
-  ])
-  if (project.entries.length !== 100) throw new Error('the tree was not looked at')
 }
 
 async function makeRepository(root: string): Promise<void> {

@@ -8,7 +8,7 @@ import { claudeTrials, sdkTurns } from './claude-code.ts'
 import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
-import { hookAfterTool, hookBeforeTool, residentHook } from './guard-hook.ts'
+import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool, residentHook } from './guard-hook.ts'
 import { guardSessionStart } from './guard-session-start.ts'
 import { guardTrace } from './guard-trace.ts'
 import { replay } from './replay.ts'
@@ -30,9 +30,11 @@ const figures: Record<string, () => Promise<Figure>> = {
   'claude-trials': claudeTrials,
   'sdk-turns': sdkTurns,
   'hook-before-tool': hookBeforeTool,
-  'hook-after-tool': hookAfterTool,
+  'hook-after-edit': hookAfterEdit,
+  'hook-after-command': hookAfterCommand,
   'resident-hook': residentHook,
   'guard-session-start': guardSessionStart,
+  'guard-engine': engineTime,
   'guard-trace': guardTrace,
 }
 

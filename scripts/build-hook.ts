@@ -28,11 +28,13 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['installers', /^src\/agents\/(?:hook-config\/|hook-installers|.*\/(?:hook-config|guard-plugin)\.ts)/],
   ['installers', /^src\/guard\/hook\/has-own-hook\.ts$/],
   ['agent-$1', /^src\/agents\/(claude-code|codex|gemini|copilot|cursor|opencode)\//],
+  ['globs', /^node_modules\/picomatch\/|^src\/rules\/glob-of\.ts$/],
   [
-    'before-a-tool',
-    /^node_modules\/picomatch\/|^src\/rules\/(?:protected-path|seal\/.*)\.ts$|^src\/core\/jsonc\//,
+    'settings-of-agents',
+    /^src\/core\/jsonc\/|^src\/rules\/seal\/(?:steering-content|seal-files|first-seal)\.ts$/,
   ],
-  ['evidence', /^src\/rules\/(?:evidence|verify)\//],
+  ['before-a-tool', /^src\/rules\/(?:protected-path|seal\/.*)\.ts$/],
+  ['evidence', /^src\/rules\/(?:evidence\/(?!lasting-change)|verify\/)/],
   ['project', /^src\/rules\/(?:project\/(?!declaring-files)|tests\/(?!test-files)|context\/|gate\/)/],
   ['settings-files', /^src\/rules\/settings\/(?:check-values|json-source)\.ts$|^src\/core\/nearest\.ts$/],
   ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
@@ -98,7 +100,7 @@ function partOfPath(path: string): string {
   return main
 }
 
-/** What other sections import of it is one object: getters for each of the names take longer to define than the code to load. */
+/** What other sections import of it is one list: to define as many names takes longer than to load the code. */
 async function sectionCode(name: string, graph: Graph): Promise<string> {
   const { partOf } = graph
   const start = '\0entry.js'
@@ -117,7 +119,9 @@ async function sectionCode(name: string, graph: Graph): Promise<string> {
       const [, kind, target, form] = /^\0(far|later):(.+)\.(c?js)$/.exec(id) ?? []
       if (target === undefined) return null
       if (form === 'js') return { code: forwards(target, graph), moduleType: 'js' }
-      const from = (key: string): string => `${sectionOf(target, graph)}['${offeredName(target, '', graph)}' + ${key}]`
+      const places = Object.keys(graph.far.get(target) ?? {}).map((key) => [key, placeOf(target, key, graph)])
+      const table = JSON.stringify(Object.fromEntries(places))
+      const from = (key: string): string => `${sectionOf(target, graph)}[${table}[${key}]]`
       return lazyExports(from, kind === 'later' ? Object.keys(graph.far.get(target) ?? {}) : null)
     },
   }
@@ -125,21 +129,21 @@ async function sectionCode(name: string, graph: Graph): Promise<string> {
 }
 
 function entryCode(name: string, graph: Graph): string {
-  const offered = [...graph.far].filter(([id]) => graph.partOf.get(id) === name)
-  const lines: string[] = []
-  const fields: string[] = []
-  for (const [id, names] of offered) {
-    const at = `module${lines.length}`
-    lines.push(`import * as ${at} from ${JSON.stringify(id)}`)
-    for (const key of Object.keys(names)) fields.push(`'${offeredName(id, key, graph)}': ${at}.${key}`)
-  }
+  const modules = [...new Set(offeredBy(name, graph).map(({ id }) => id))]
+  const lines = modules.map((id, index) => `import * as module${index} from ${JSON.stringify(id)}`)
+  const values = offeredBy(name, graph).map(({ id, key }) => `module${modules.indexOf(id)}.${key}`)
   const more = name === main ? [`export { hookMain } from ${JSON.stringify(entry)}`] : []
-  return [...lines, `export const offered = { ${fields.join(', ')} }`, ...more].join('\n')
+  return [...lines, `export const offered = [${values.join(', ')}]`, ...more].join('\n')
 }
 
-/** Under which a section offers what a module of it exports. */
-function offeredName(id: string, key: string, { far }: Graph): string {
-  return `${[...far.keys()].indexOf(id)}_${key}`
+function offeredBy(name: string | undefined, { partOf, far }: Graph) {
+  const modules = [...far].filter(([id]) => partOf.get(id) === name)
+  return modules.flatMap(([id, names]) => Object.keys(names).map((key) => ({ id, key })))
+}
+
+/** In the list that a section offers. */
+function placeOf(id: string, key: string, graph: Graph): number {
+  return offeredBy(graph.partOf.get(id), graph).findIndex((one) => one.id === id && one.key === key)
 }
 
 function sectionOf(id: string, { partOf }: Graph): string {
@@ -161,7 +165,7 @@ function isPlainFunction(value: unknown): boolean {
 /** A module that calls another section, which is loaded with the first call. */
 function forwards(id: string, graph: Graph): string {
   const lines = Object.entries(graph.far.get(id) ?? {}).map(([key, value]) => {
-    const there = `${sectionOf(id, graph)}['${offeredName(id, key, graph)}']`
+    const there = `${sectionOf(id, graph)}[${placeOf(id, key, graph)}]`
     if (typeof value === 'string') return `export const ${key} = ${JSON.stringify(value)}`
     return graph.partOf.get(id) === main
       ? `export const ${key} = /* @__PURE__ */ (() => ${there})()`

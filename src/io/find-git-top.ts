@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, sep } from 'node:path'
 
 /**
  * Top of the working tree that holds `start`; null when there is none. Git's own search would believe variables and
@@ -7,10 +7,11 @@ import { dirname, join } from 'node:path'
  */
 export function findGitTop(start: string): string | null {
   for (let dir = start; ; dir = dirname(dir)) {
-    const candidate = join(dir, '.git')
+    // Not joined: to normalise what is normal takes a hook a millisecond on its way up.
+    const candidate = `${dir}${dir.endsWith(sep) ? '' : sep}.git`
     const stats = statSync(candidate, { throwIfNoEntry: false })
     if (stats?.isFile()) return dir
-    if (stats?.isDirectory() && statSync(join(candidate, 'HEAD'), { throwIfNoEntry: false })) return dir
+    if (stats?.isDirectory() && statSync(`${candidate}${sep}HEAD`, { throwIfNoEntry: false })) return dir
     if (dir === dirname(dir)) return null
   }
 }

@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs'
+import { lstatSync, type Stats, statSync } from 'node:fs'
 import { errnoOf } from './fs-error.ts'
 
 /** What stands at a path, links followed; null when nothing does. */
@@ -28,4 +28,13 @@ export function isFile(path: string): boolean {
 
 export function isDirectory(path: string): boolean {
   return pathKind(path) === 'directory'
+}
+
+/** Nothing stands there for sure, not even a link that leads nowhere. */
+export function isMissing(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
+  }
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
 export interface ReadFrom {
@@ -13,13 +13,19 @@ export interface ReadFrom {
 export function readFrom(path: string, offset: number): ReadFrom {
   let fd: number
   try {
+    // Mostly there is nothing new, or nothing at all: one look is enough then, where an error would cost as much as five.
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return { bytes: Buffer.alloc(0), size: 0, state: null }
+    if (stats.isFile() && stats.size <= offset)
+      return { bytes: Buffer.alloc(0), size: stats.size, state: stateFrom(stats) }
     fd = openSync(path, 'r')
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return { bytes: Buffer.alloc(0), size: 0, state: null }
     throw translateFsError(cause, `read ${path}`)
   }
   try {
-    const { size, dev, ino, ctimeMs } = fstatSync(fd)
+    const now = fstatSync(fd)
+    const { size } = now
     const bytes = Buffer.allocUnsafe(Math.max(size - offset, 0))
     let filled = 0
     while (filled < bytes.length) {
@@ -27,7 +33,7 @@ export function readFrom(path: string, offset: number): ReadFrom {
       if (count === 0) break
       filled += count
     }
-    return { bytes: bytes.subarray(0, filled), size, state: `${dev}:${ino}:${size}:${ctimeMs}` }
+    return { bytes: bytes.subarray(0, filled), size, state: stateFrom(now) }
   } catch (cause) {
     throw translateFsError(cause, `read ${path}`)
   } finally {
@@ -43,5 +49,9 @@ export function sizeOf(path: string): number {
 /** As `readFrom` tells it. */
 export function stateOf(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false })
-  return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.size}:${stats.ctimeMs}`
+  return stats === undefined ? null : stateFrom(stats)
+}
+
+function stateFrom({ dev, ino, size, ctimeMs }: Stats): string {
+  return `${dev}:${ino}:${size}:${ctimeMs}`
 }

@@ -29,11 +29,14 @@ export function openWorld({ root, home, env, own }: WorldOptions): World {
     return found
   }
 
-  /** What is below a directory without links needs no second look at the way there. */
+  /** What is below a directory without links needs no second look at the way there, and below nothing there is nothing. */
   function look(path: string): ResolvedPath {
     const at = path.lastIndexOf('/')
     const parent = at > 0 ? resolve(path.slice(0, at)) : null
-    return parent?.kind === 'directory' ? resolveName(parent.real, path.slice(at + 1)) : resolveLinks(path)
+    const name = path.slice(at + 1)
+    if (parent?.kind === 'directory') return resolveName(parent.real, name)
+    const isBelowNothing = parent?.kind === 'missing' && name !== '' && name !== '.' && name !== '..'
+    return isBelowNothing ? { ...parent, real: `${parent.real}/${name}` } : resolveLinks(path)
   }
 
   function list(directory: string): readonly string[] | null {

@@ -1,3 +1,4 @@
+import picomatch from 'picomatch'
 import { expect, test } from 'vitest'
 import { protectedPaths } from './protected-path.ts'
 
@@ -59,4 +60,19 @@ test('a very long pattern is taken as a name', () => {
   const long = `${'a'.repeat(70_000)}*`
   expect(match([long], `/x/${long}`)).toBe(long)
   expect(match([long], '/x/a')).toBeNull()
+})
+
+test('a pattern with one star means what it means as a glob', () => {
+  const parts = ['', '.', '..', 'a', '.a', 'a.', 'key', '.key', 'a.key', 'env', '-x_1', '*']
+  const names = parts.flatMap((one) => parts.map((other) => `${one}${other}`)).filter((name) => name !== '')
+  const patterns = names.filter((name) => name.includes('*'))
+  const differing = patterns.flatMap((pattern) => {
+    const glob = picomatch(pattern, { dot: true, nonegate: true })
+    const itself = (name: string): boolean => name === pattern || glob(name)
+    return names
+      .filter((name) => (match([pattern], `/x/${name}`) !== null) !== itself(name))
+      .filter((name) => name !== '.' && name !== '..')
+      .map((name) => `${pattern} ${name}`)
+  })
+  expect(differing).toEqual([])
 })

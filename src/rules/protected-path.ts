@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import picomatch from 'picomatch'
+import { globOf } from './glob-of.ts'
 
 /** Which protected pattern a path matches. */
 export interface ProtectedPaths {
@@ -84,17 +84,22 @@ function directory(pattern: string, home: string): Compiled['matches'] {
 
 function globOrName(pattern: string): (text: string) => boolean {
   if (!/[*?[\](){}!+@|\\]/.test(pattern)) return (text) => text === pattern
-  const glob = globOf(pattern)
-  return (text) => text === pattern || glob?.(text) === true
+  return oneStar(pattern) ?? anyGlob(pattern)
 }
 
-function globOf(pattern: string): ((text: string) => boolean) | null {
-  try {
-    const expression = picomatch.makeRe(pattern, { dot: true, nonegate: true })
-    return (text) => expression.test(text)
-  } catch {
-    return null
-  }
+/** `*.pem`, `.env.*`: as a glob has it. Nearly all patterns are such, and to compile one takes a hook longer than to ask it. */
+function oneStar(pattern: string): ((text: string) => boolean) | null {
+  const [head = '', tail = '', ...more] = pattern.split('*')
+  if (more.length > 0 || !/^[\w.-]*[\w-][\w.-]*$/.test(head + tail)) return null
+  const least = head.length + tail.length
+  return (text) =>
+    text === pattern ||
+    (text.length >= least && text.startsWith(head) && text.endsWith(tail) && !text.includes('/'))
+}
+
+function anyGlob(pattern: string): (text: string) => boolean {
+  const glob = globOf(pattern)
+  return (text) => text === pattern || glob?.(text) === true
 }
 
 /** Characters some file systems leave out when they compare names. */

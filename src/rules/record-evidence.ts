@@ -71,7 +71,7 @@ function runsOf(
   { action }: ToolCall,
   scene: Pick<Scene, 'history' | 'settings' | 'world'>,
 ): FoundRuns {
-  if (action.kind !== 'shell') return { runs: [], attributable: false }
+  if (action.kind !== 'shell' || !namesKnown(action.command, scene)) return { runs: [], attributable: false }
   return findRuns(action.command, knownCommands(scene), {
     root: event.root,
     // A shell that lives on is where an earlier call left it, whatever the agent says.
@@ -82,6 +82,14 @@ function runsOf(
     language: action.language,
     real: (path) => scene.world.resolve(path).real,
   })
+}
+
+/** `findRuns` looks no further either; to know it here spares most calls loading what finds runs. */
+function namesKnown(script: string, { history, settings }: Pick<Scene, 'history' | 'settings'>): boolean {
+  const known = [...history.session.declared, ...(history.evidence.known ?? [])].map(({ command }) => command)
+  return [...known, ...settings.checklist.verificationCommands].some((command) =>
+    script.includes(command.trim().split(/\s+/, 1)[0] ?? command),
+  )
 }
 
 function lastingChange({ agent, call: { action } }: After, { history }: Scene): readonly Note[] {

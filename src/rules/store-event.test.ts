@@ -63,6 +63,19 @@ describe('what is kept of an event', () => {
     }
   })
 
+  test('what a look that succeeded showed is not told apart, what anything else showed is', () => {
+    const signatureOf = (command: string, change: Partial<ToolOutcome>): string | undefined =>
+      storeEvent(finished(shell(command), { command }, change), {}, redactor).call?.outcome?.signature
+    const one = { output: 'one thing went wrong' }
+    const other = { output: 'another thing went wrong' }
+    expect(signatureOf('ls src | head -3', one)).toBe(signatureOf('ls src | head -3', other))
+    expect(signatureOf('npm test', one)).not.toBe(signatureOf('npm test', other))
+    const failed = { kind: 'failure', exitCode: 2 } as const
+    expect(signatureOf('ls src', { ...one, ...failed })).not.toBe(
+      signatureOf('ls src', { ...other, ...failed }),
+    )
+  })
+
   test('a secret that a cut would go through leaves nothing behind', () => {
     for (let shift = 0; shift < 60; shift += 1) {
       const text = `${'x '.repeat(1_000 - shift / 2)}${token} ${'y '.repeat(20_000)}`

@@ -1,5 +1,6 @@
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
 import type { Facts, StoredCall, StoredEvent } from './contract.ts'
+import { onlyLooks } from './loops/only-looks.ts'
 import { callPaths } from './store-event/call-paths.ts'
 import { callSignature } from './store-event/call-signature.ts'
 import { outcomeSignature } from './store-event/outcome-signature.ts'
@@ -41,13 +42,10 @@ function happening(
       return { flag: event.synthetic, ...text(event.text) }
     case 'tool_before':
       return { call: storeCall(event, event.call, redactor) }
-    case 'tool_after':
-      return {
-        call: {
-          ...storeCall(event, event.call, redactor),
-          outcome: storeOutcome(event.outcome, redactor),
-        },
-      }
+    case 'tool_after': {
+      const call = storeCall(event, event.call, redactor)
+      return { call: { ...call, outcome: storeOutcome(call, event.outcome, redactor) } }
+    }
     case 'tool_denied':
       return { call: storeCall(event, event.call, redactor), ...text(event.reason) }
     case 'stop':
@@ -81,15 +79,24 @@ function storeCall({ cwd }: HookEvent, call: ToolCall, redactor: TextRedactor): 
   }
 }
 
-function storeOutcome(outcome: ToolOutcome, redactor: TextRedactor): NonNullable<StoredCall['outcome']> {
-  return {
+function storeOutcome(
+  call: StoredCall,
+  outcome: ToolOutcome,
+  redactor: TextRedactor,
+): NonNullable<StoredCall['outcome']> {
+  const stored = {
     kind: knownEnd(outcome),
     exitCode: outcome.exitCode,
-    signature: outcomeSignature(outcome),
+    signature: looked,
     head: headLines(redactedHead(outcome.output, maxHeadChars, redactor)),
     ...(outcome.durationMs !== undefined && { durationMs: outcome.durationMs }),
   }
+  const isLook = stored.kind === 'success' && onlyLooks({ ...call, outcome: stored })
+  return isLook ? stored : { ...stored, signature: outcomeSignature(outcome) }
 }
+
+/** Of a look that succeeded: it is part of no loop, and its output, which may be long, need not be told from another. */
+const looked = 'looked'
 
 /** A call that was only started, or that a person broke off, neither succeeded nor failed. */
 function knownEnd({ kind, background, interrupted, timedOut }: ToolOutcome): ToolOutcome['kind'] {

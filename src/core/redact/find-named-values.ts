@@ -11,7 +11,7 @@ const noSecret = /^(?:true|false|null|undefined|none)$/i
 
 /** Whether a key of an object says that its value is a secret: `password`, `githubToken`, `OPENAI_API_KEY`. */
 export function namesSecret(key: string): boolean {
-  return key.length <= 200 && endsWithWord.test(key)
+  return key.length <= 200 && mayName(key) && endsWithWord.test(key)
 }
 
 /**
@@ -19,9 +19,7 @@ export function namesSecret(key: string): boolean {
  * `--token x`. The name stays. A value ends with its quotes, with the line, or where a bare word ends.
  */
 export const findNamedValues: Finder = (text, found) => {
-  // Much faster than a pattern that ignores case, and most texts end here.
-  const lowered = text.toLowerCase()
-  if (!hints.some((hint) => lowered.includes(hint))) return
+  if (!mayName(text)) return
   let covered = 0
   for (const match of text.matchAll(named)) {
     const [whole, separator = ''] = match
@@ -34,6 +32,12 @@ export const findNamedValues: Finder = (text, found) => {
     found(value.start, value.end)
     covered = value.end
   }
+}
+
+/** Much faster than a pattern that ignores case, and most texts end here. */
+function mayName(text: string): boolean {
+  const lowered = text.toLowerCase()
+  return hints.some((hint) => lowered.includes(hint))
 }
 
 /** `--token x` and `-Password x`, but not `the token x`. */

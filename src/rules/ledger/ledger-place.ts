@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import { sha256 } from '../../io/sha256.ts'
 
 /** Where the ledger of one project, and in it of one session, lies. */
@@ -21,10 +21,10 @@ export function ledgerPlace(guardHome: string, root: string, session: string): L
   return {
     name,
     directory,
-    project: join(directory, 'project.jsonl'),
-    session: join(directory, 'sessions', `${file}.jsonl`),
-    checkpoint: join(directory, 'checkpoints', `${file}.json`),
-    proven: join(directory, 'checkpoints', `${file}.proven.json`),
+    project: `${directory}${sep}project.jsonl`,
+    session: `${directory}${sep}sessions${sep}${file}.jsonl`,
+    checkpoint: `${directory}${sep}checkpoints${sep}${file}.json`,
+    proven: `${directory}${sep}checkpoints${sep}${file}.proven.json`,
   }
 }
 

@@ -6,7 +6,7 @@ import { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.t
 import { type LedgerPlace, ledgerPlace } from './ledger-place.ts'
 import { type LedgerLine, type LedgerTail, readTail } from './ledger-tail.ts'
 import { type ProvenState, readProvenState, writeProvenState } from './proven-state.ts'
-import { type LineSeal, ledgerSeal } from './seal-line.ts'
+import { guardKey, type LineSeal, ledgerSeal } from './seal-line.ts'
 
 /** The history of one session of one project, read from the ledger as far as one wants, and the ledger to append to. */
 export interface Ledger {
@@ -55,9 +55,10 @@ const maxSeen = 256
 
 export function openLedger(request: LedgerRequest): Ledger {
   const place = ledgerPlace(request.guardHome, request.root, request.session)
+  const key = guardKey(request.guardHome)
   const seals = {
-    project: ledgerSeal(request.guardHome, place.project),
-    session: ledgerSeal(request.guardHome, place.session),
+    project: ledgerSeal(request.guardHome, place.project, key),
+    session: ledgerSeal(request.guardHome, place.session, key),
   }
   const proven = readProvenState(place.proven, seals.session)
   const kept = readCheckpoint(place.checkpoint, request.edition, seals.session, proven.checkpoint)

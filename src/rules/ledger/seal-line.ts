@@ -23,9 +23,8 @@ const tailLength = before.length + macLength + 2
 const keyLength = 32
 
 /** Lines are bound to the ledger they stand in: the path below the guard's home. The key is made when there is none. */
-export function ledgerSeal(guardHome: string, path: string): LineSeal {
-  const key = guardKey(guardHome)
-  const context = Buffer.from(`${relative(guardHome, path)}\n`)
+export function ledgerSeal(guardHome: string, path: string, key: Uint8Array = guardKey(guardHome)): LineSeal {
+  const context = Buffer.from(`${below(guardHome, path)}\n`)
   const macOf = (body: Uint8Array): string =>
     Buffer.from(hmac(key, context, body))
       .toString('base64url')
@@ -50,6 +49,11 @@ export function ledgerSeal(guardHome: string, path: string): LineSeal {
       return { kind: 'sealed', value: JSON.parse(`${Buffer.from(body).toString('utf8')}}`) }
     },
   }
+}
+
+/** As `relative` has it, which normalises both and takes a hook a fifth of a millisecond each time. */
+function below(directory: string, path: string): string {
+  return path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : relative(directory, path)
 }
 
 /** What only this user's guard knows. */

@@ -12,7 +12,12 @@ export interface OwnMatch {
 export type OwnMatcher = (path: string) => OwnMatch | null
 
 export function ownMatcher(world: World, cwd: string): OwnMatcher {
-  const own = world.own.map((path) => ({ path, folded: fold(path) }))
+  let known: readonly { readonly path: string; readonly folded: string }[] | undefined
+  // Many calls are asked about no path at all, and to look up all of these takes a hook two milliseconds.
+  const own = () => {
+    known ??= world.own.map((path) => ({ path, folded: fold(path) }))
+    return known
+  }
   let ids: ReadonlyMap<string, string> | undefined
   const byId = (id: string): OwnMatch | null => {
     ids ??= new Map(
@@ -30,7 +35,7 @@ export function ownMatcher(world: World, cwd: string): OwnMatcher {
     // Where the path leads, and the name itself: a link that is replaced or moved is touched without being followed.
     const itself = join(world.resolve(dirname(path)).real, path.slice(dirname(path).length))
     for (const folded of new Set([fold(resolved.real), fold(itself), fold(path)])) {
-      const found = best(own, (entry) => relationOf(folded, entry.folded))
+      const found = best(own(), (entry) => relationOf(folded, entry.folded))
       if (found !== null) return found
     }
     if (resolved.kind === 'file' && resolved.links > 1 && resolved.id !== null) {
@@ -38,7 +43,7 @@ export function ownMatcher(world: World, cwd: string): OwnMatcher {
       if (found !== null) return found
     }
     return isGlob(path) && resolved.kind === 'missing'
-      ? best(own, (entry) => (globReaches(fold(path), entry.folded) ? 'same' : null))
+      ? best(own(), (entry) => (globReaches(fold(path), entry.folded) ? 'same' : null))
       : null
   }
 }
@@ -50,7 +55,9 @@ export function fold(path: string): string {
 }
 
 export function isInside(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory === sep ? sep : `${directory}${sep}`)
+  // Asked for every pair of a call's paths and the own ones: making the text with the slash at its end is what took the time.
+  if (!path.startsWith(directory)) return false
+  return path.length === directory.length || directory === sep || path[directory.length] === sep
 }
 
 function relationOf(path: string, own: string): OwnMatch['relation'] | null {

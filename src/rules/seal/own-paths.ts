@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, normalize, sep } from 'node:path'
 import type { ResolvedPath } from '../contract.ts'
 import { settingPlaces } from '../settings/setting-files.ts'
 
@@ -57,13 +57,13 @@ export function realOwnPaths(
     const above = parent === path ? undefined : look(parent)
     const found =
       above?.kind === 'missing'
-        ? { real: join(above.real, basename(path)), kind: 'missing' as const }
+        ? { real: below(above.real, basename(path)), kind: 'missing' as const }
         : resolve(path)
     known.set(path, found)
     return found
   }
   return unique(
-    paths.flatMap((path) => [path, join(look(dirname(path)).real, basename(path)), look(path).real]),
+    paths.flatMap((path) => [path, below(look(dirname(path)).real, basename(path)), look(path).real]),
   )
 }
 
@@ -87,24 +87,25 @@ function hookFilesInProject(root: string): readonly string[] {
     '.opencode/plugins',
     'opencode.json',
     'opencode.jsonc',
-  ].map((name) => join(root, name))
+  ].map((name) => below(root, name))
 }
 
 function hookFilesOfUser({ home, env }: OwnPlace): readonly string[] {
-  const claude = env.CLAUDE_CONFIG_DIR || join(home, '.claude')
-  const codex = env.CODEX_HOME || join(home, '.codex')
-  const config = env.XDG_CONFIG_HOME || join(home, '.config')
+  const own = normalize(home)
+  const claude = normalize(env.CLAUDE_CONFIG_DIR || below(own, '.claude'))
+  const codex = normalize(env.CODEX_HOME || below(own, '.codex'))
+  const opencode = join(env.XDG_CONFIG_HOME || below(own, '.config'), 'opencode')
   return [
-    join(claude, 'settings.json'),
-    join(claude, 'settings.local.json'),
-    join(codex, 'hooks.json'),
-    join(codex, 'config.toml'),
-    join(home, '.gemini/settings.json'),
-    join(home, '.copilot/hooks'),
-    join(home, '.copilot/config.json'),
-    join(home, '.copilot/settings.json'),
-    join(home, '.cursor/hooks.json'),
-    ...['plugin', 'plugins', 'opencode.json', 'opencode.jsonc'].map((name) => join(config, 'opencode', name)),
+    below(claude, 'settings.json'),
+    below(claude, 'settings.local.json'),
+    below(codex, 'hooks.json'),
+    below(codex, 'config.toml'),
+    below(own, '.gemini/settings.json'),
+    below(own, '.copilot/hooks'),
+    below(own, '.copilot/config.json'),
+    below(own, '.copilot/settings.json'),
+    below(own, '.cursor/hooks.json'),
+    ...['plugin', 'plugins', 'opencode.json', 'opencode.jsonc'].map((name) => below(opencode, name)),
   ]
 }
 
@@ -117,6 +118,11 @@ const managedFiles = [
   '/etc/codex/hooks.json',
   '/etc/gemini-cli/settings.json',
 ]
+
+/** As `join` has it for a directory that is normal already, without looking at every letter of it: a hook has dozens of these. */
+function below(directory: string, name: string): string {
+  return sep === '/' && !directory.endsWith(sep) ? `${directory}/${name}` : join(directory, name)
+}
 
 function unique(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)]

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { formatPosition } from '../../core/error.ts'
+import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/real-path.ts'
 import type { Settings } from '../contract.ts'
@@ -49,6 +50,8 @@ export async function readSettings(place: SettingsPlace): Promise<ReadSettings> 
 
 /** null when the file is not there or says nothing about the guard. */
 async function readFile({ path, kind }: SettingFile): Promise<Layer | null> {
+  // Most are not there; to find that out by an error takes a hook ten times as long.
+  if (isMissing(path)) return null
   const real = realPath(path)
   const file = readTextInside(dirname(real), basename(real), { maxBytes })
   switch (file.kind) {

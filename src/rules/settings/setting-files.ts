@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { isFile } from '../../io/path-kind.ts'
 
 export interface SettingsPlace {
@@ -44,7 +44,9 @@ function harnessFiles({ root, env, userDir }: SettingsPlace): readonly string[] 
 function gantryFiles(root: string): readonly string[] {
   const looked: string[] = []
   for (let directory = resolve(root); ; directory = dirname(directory)) {
-    looked.push(join(directory, 'gantry.yaml'), join(directory, 'gantry.yml'))
+    // Not joined: to normalise what is normal takes a hook half a millisecond on its way up.
+    const inIt = directory.endsWith(sep) ? directory : `${directory}${sep}`
+    looked.push(`${inIt}gantry.yaml`, `${inIt}gantry.yml`)
     if (directory === dirname(directory)) return looked
   }
 }

@@ -2,6 +2,7 @@ import { absolutePath } from './absolute-path.ts'
 import type { Invocation, Outcome, ShellState } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { formatted } from './printers.ts'
+import { runIndexes } from './run-hidden.ts'
 import { referenceTo, withVariable } from './state.ts'
 import { hole, isKnown } from './unknown.ts'
 
@@ -35,6 +36,8 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['setopt', setOptions],
   ['trap', trap],
   ['exit', leave],
+  ['let', evaluated],
+  ['hash', hashed],
 ])
 
 function fine(state: ShellState, out: string | null = ''): Outcome {
@@ -57,10 +60,25 @@ function changeDirectory({ args, state, shell }: Invocation): readonly Outcome[]
   const real = resolved.kind === 'directory' && /(?:^|\/)\.\.(?:\/|$)/.test(path) ? resolved.real : path
   const there = { ...withVariable(state, 'OLDPWD', state.cwd ?? hole), cwd: real }
   const sure = resolved.kind === 'directory' || state.made.directories.has(path)
-  return sure ? [fine(there)] : [fine(there), { state, ok: false, out: '' }]
+  const elsewhere = searched(to, state).map((cwd) => fine({ ...there, cwd }))
+  return sure && elsewhere.length === 0
+    ? [fine(there)]
+    : [fine(there), ...elsewhere, ...(sure ? [] : [{ state, ok: false, out: '' }])]
 }
 
-function declare({ args, state }: Invocation): readonly Outcome[] {
+/** Where `CDPATH` leads besides. */
+function searched(target: string, state: ShellState): readonly string[] {
+  const path = state.variables.get('CDPATH')
+  if (typeof path !== 'string' || !isKnown(path) || /^\.{0,2}(?:\/|$)/.test(target)) return []
+  return path
+    .split(':')
+    .filter((place) => place !== '' && place !== '.')
+    .slice(0, 4)
+    .map((place) => absolutePath(target, absolutePath(place, state.cwd)))
+}
+
+function declare({ args, state, shell }: Invocation): readonly Outcome[] {
+  for (const { value } of args) runIndexes(value, state, shell)
   let next = state
   const refers = args.some(({ value }) => /^-\w*n/.test(value))
   for (const { value } of args) {
@@ -71,7 +89,8 @@ function declare({ args, state }: Invocation): readonly Outcome[] {
   return [fine(next)]
 }
 
-function unset({ args, state }: Invocation): readonly Outcome[] {
+function unset({ args, state, shell }: Invocation): readonly Outcome[] {
+  for (const { value } of args) runIndexes(value, state, shell)
   const variables = new Map(state.variables)
   const functions = new Map(state.functions)
   for (const { value } of args) {
@@ -91,7 +110,8 @@ function alias({ args, state }: Invocation): readonly Outcome[] {
   return [fine({ ...state, aliases })]
 }
 
-function read({ args, state }: Invocation): readonly Outcome[] {
+function read({ args, state, shell }: Invocation): readonly Outcome[] {
+  for (const { value } of args) runIndexes(value, state, shell)
   const options = readOptions(args, ['a', 'd', 'i', 'n', 'N', 'p', 't', 'u'])
   const names = options.operands.map(({ value }) => value)
   const { stdin } = state
@@ -166,9 +186,25 @@ function leave({ args, state }: Invocation): readonly Outcome[] {
   return [{ state: args.length > 1 ? state : { ...state, ended: true }, ok: null, out: '' }]
 }
 
+function evaluated({ args, state, shell }: Invocation): readonly Outcome[] {
+  for (const { value } of args) runIndexes(value, state, shell)
+  return [{ state, ok: null, out: '' }]
+}
+
+/** `hash -p /bin/rm ls`: from now on the name means that program. */
+function hashed({ args, state }: Invocation): readonly Outcome[] {
+  const { values, operands } = readOptions(args, ['p'])
+  const [program] = values('p')
+  if (program === undefined) return [fine(state)]
+  const aliases = new Map(state.aliases)
+  for (const { value } of operands) aliases.set(value, program.value)
+  return [fine({ ...state, aliases })]
+}
+
 /** `printf -v name …` puts the text into a variable. */
-export function printInto({ args, state }: Invocation): ShellState | null {
+export function printInto({ args, state, shell }: Invocation): ShellState | null {
   if (args[0]?.value !== '-v' || args[1] === undefined) return null
+  runIndexes(args[1].value, state, shell)
   return withVariable(
     state,
     args[1].value.replace(/\[.*$/, ''),

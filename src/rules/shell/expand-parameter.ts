@@ -2,6 +2,7 @@ import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart, W
 import { arithmetic } from './arithmetic.ts'
 import { globSource } from './glob-pattern.ts'
 import type { Cursor, Shell, ShellValue } from './interpreter.ts'
+import { runHidden } from './run-hidden.ts'
 import { variable, withVariable } from './state.ts'
 import { unescapeText } from './unescape-text.ts'
 import { hole, isKnown, known } from './unknown.ts'
@@ -88,6 +89,8 @@ function operate(text: string, operation: ParameterOperation, at: Cursor, shell:
     case 'CaseModification':
       return cased(text, operation.operator)
     case 'Transform':
+      // A prompt is looked at a second time.
+      if (operation.operand.value === 'P') runHidden(text, at.state, shell)
       return transformed(text, operation.operand.value)
     default:
       return hole

@@ -104,10 +104,15 @@ function afterOptions(
     else if (valued.includes(value)) {
       given.set(value, args[start + 1]?.value ?? '')
       start += 1
-    } else given.set(value, '')
+    } else if (attachable.test(value) && valued.includes(value.slice(0, 2)))
+      given.set(value.slice(0, 2), value.slice(2))
+    else given.set(value, '')
   }
   return { start, given }
 }
+
+/** `-d,`, `-n1`: the value right behind the letter. */
+const attachable = /^-[adEnLPs]./
 
 function itemsOf(text: string | null, byLine: boolean, delimiter: string | undefined): readonly string[] {
   if (text === null) return [hole]

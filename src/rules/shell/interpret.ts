@@ -30,6 +30,10 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     write,
     opaque,
     search: (roots, matches) => searches.push({ roots, matches }) - 1,
+    narrow: (index, keep) => {
+      const { roots = [], matches = () => true } = searches[index] ?? {}
+      return searches.push({ roots, matches: (path) => matches(path) && keep(path) }) - 1
+    },
     expand: (word, at) => expandWord(word, at, shell),
     expandWhole: (word, at) => expandWhole(word, at, shell),
     expandPattern: (word, at) => expandPattern(word, at, shell),
@@ -129,8 +133,12 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     const index = searchIndex(value)
     const search = index === null ? undefined : searches[index]
     if (search !== undefined) {
-      for (const root of search.roots)
-        if (isKnown(root)) push({ path: root, how, entry: true, below: { look: root, only: search.matches } })
+      for (const root of search.roots) {
+        if (!isKnown(root)) continue
+        // A file where the search begins is found itself.
+        if (world.resolve(root).kind === 'file') push({ path: root, how, written: text })
+        else push({ path: root, how, entry: true, below: { look: root, only: search.matches } })
+      }
       return
     }
     const path = absolutePath(value, state.cwd)

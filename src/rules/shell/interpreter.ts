@@ -83,6 +83,8 @@ export interface Shell {
   opaque(text: string, why: string, details?: { readonly exact?: boolean }): void
   /** Records a search, such as `find`; its number stands for what it finds. */
   search(roots: readonly string[], matches: (path: string) => boolean): number
+  /** The same search with a condition more, as a number of its own. */
+  narrow(index: number, keep: (path: string) => boolean): number
   expand(word: Word, at: Cursor): readonly Arg[]
   /** Without splitting and globs, as in an assignment. */
   expandWhole(word: Word, at: Cursor): string

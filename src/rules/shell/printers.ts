@@ -1,7 +1,11 @@
 import { posix } from 'node:path'
 import { absolutePath } from './absolute-path.ts'
+import { expandGlob } from './expand-glob.ts'
+import { gitList, grepList, narrowed, searchList } from './file-lists.ts'
+import { charsOf } from './glob-pattern.ts'
 import type { Invocation } from './interpreter.ts'
 import { readOptions } from './options.ts'
+import { programPath } from './program-path.ts'
 import { cut, substituted } from './text-filters.ts'
 import { translate } from './translate.ts'
 import { unescapeText } from './unescape-text.ts'
@@ -29,11 +33,20 @@ export const printers: ReadonlyMap<string, (invocation: Invocation) => string | 
   ['rev', ({ state }: Invocation) => mapLines(state.stdin, (line) => [...line].reverse().join(''))],
   ['tr', ({ args, state }: Invocation) => translate(state.stdin, args)],
   ['ls', listed],
+  ['dir', listed],
+  ['vdir', listed],
+  ['which', ({ args, shell }: Invocation) => lines(args.map(({ value }) => programPath(value, shell.world)))],
+  ['compgen', completed],
+  ['stat', statNames],
   ['cut', cut],
   ['sed', substituted],
   ['grep', selected],
   ['egrep', selected],
   ['fgrep', selected],
+  ['rg', searchList],
+  ['ag', searchList],
+  ['ack', searchList],
+  ['git', gitList],
   ['seq', () => null],
   ['yes', ({ args }: Invocation) => `${args.map(({ value }) => value).join(' ') || 'y'}\n`],
 ])
@@ -107,7 +120,8 @@ function contents({ args, state }: Invocation): string | null {
       ? state.stdin
       : state.made.files.get(absolutePath(value, state.cwd)),
   )
-  return texts.some((text) => text === undefined || text === null) ? null : texts.join('')
+  if (texts.every((text) => text === undefined || text === null)) return null
+  return texts.map((text) => text ?? `${hole}\n`).join('')
 }
 
 function firstLines(invocation: Invocation): string | null {
@@ -174,7 +188,10 @@ function listed({ args, state, shell }: Invocation): string | null {
 }
 
 /** Lines of a known text that `grep` would let through; a pattern JavaScript cannot read lets all through. */
-function selected({ args, state, name }: Invocation): string | null {
+function selected(invocation: Invocation): string | null {
+  const { args, state, name } = invocation
+  const listed = grepList(invocation) ?? narrowed(invocation)
+  if (listed !== null) return listed
   const { given, values, operands } = readOptions(args, [
     'e',
     'regexp',
@@ -208,6 +225,22 @@ function selected({ args, state, name }: Invocation): string | null {
   const wanted = (line: string): boolean =>
     !isKnown(line) || tests.some((each) => each.test(line.slice(0, 500))) !== given.has('v')
   return lines(state.stdin.split('\n').filter((line) => line !== '' && wanted(line)))
+}
+
+/** `compgen -f .e`, `compgen -G '.e*'`. */
+function completed({ args, state, shell }: Invocation): string | null {
+  const { given, values, operands } = readOptions(args, ['G', 'A', 'W', 'P', 'S'])
+  const [pattern] = values('G')
+  const start = given.has('f') ? `${operands[0]?.value ?? ''}*` : pattern?.value
+  return start === undefined ? null : lines(expandGlob(charsOf(start, false), state, shell))
+}
+
+/** `stat -c %n`: the names it is told. */
+function statNames({ args }: Invocation): string | null {
+  const { values, operands } = readOptions(args, ['c', 'format', 'printf', 'f'])
+  const [format] = values('c', 'format', 'printf')
+  if (format === undefined || !format.value.includes('%n')) return null
+  return lines(operands.map(({ value }) => format.value.replaceAll('%n', value)))
 }
 
 function lines(texts: readonly string[]): string {

@@ -1,4 +1,4 @@
-import type { ProcessSubstitutionPart, Redirect, Redirection } from 'unbash'
+import type { HereDoc, HereString, ProcessSubstitutionPart, Redirect, Redirection } from 'unbash'
 import { absolutePath, descriptorOf } from './absolute-path.ts'
 import { expandParts } from './expand-word.ts'
 import type { Cursor, Outcome, Shell, ShellState } from './interpreter.ts'
@@ -21,15 +21,20 @@ export function openRedirects(redirects: readonly Redirection[], at: Cursor, she
       const { parts, text } = redirect.body
       const body =
         parts === undefined || redirect.delimiter?.quoted === true ? text : expandParts(parts, at, shell)
-      at.state = { ...at.state, stdin: redirect.operator === '<<-' ? body.replaceAll(/^\t+/gm, '') : body }
+      take(redirect, redirect.operator === '<<-' ? body.replaceAll(/^\t+/gm, '') : body)
     } else if (redirect.type === 'HereString') {
       const text = redirect.target === undefined ? '' : shell.expandWhole(redirect.target, at)
-      at.state = { ...at.state, stdin: `${text}\n` }
+      take(redirect, `${text}\n`)
     } else openFile(redirect)
   }
   // A path such as /dev/fd/3 may mean a descriptor that is opened further on.
   for (const write of writes) write()
   return { files, processes }
+
+  function take({ descriptor }: HereDoc | HereString, text: string): void {
+    const number = descriptorName(descriptor) ?? '0'
+    at.state = number === '0' ? { ...at.state, stdin: text } : withFile(at.state, `/dev/fd/${number}`, text)
+  }
 
   function openFile(redirect: Redirect): void {
     const { operator, target, descriptor } = redirect
@@ -40,12 +45,7 @@ export function openRedirects(redirects: readonly Redirection[], at: Cursor, she
       processes.push(only)
       return
     }
-    const number =
-      descriptor === undefined
-        ? null
-        : descriptor.type === 'FileDescriptor'
-          ? String(descriptor.value)
-          : descriptor.name
+    const number = descriptorName(descriptor)
     for (const arg of shell.expand(target, at)) {
       if (/^(?:<|>)&$/.test(operator) && /^(?:\d+-?|-)$/.test(arg.value)) {
         copyDescriptor(arg.value.replace(/-$/, ''), number ?? (operator === '<&' ? '0' : '1'))
@@ -74,6 +74,11 @@ export function openRedirects(redirects: readonly Redirection[], at: Cursor, she
   }
 }
 
+function descriptorName(descriptor: Redirect['descriptor']): string | null {
+  if (descriptor === undefined) return null
+  return descriptor.type === 'FileDescriptor' ? String(descriptor.value) : descriptor.name
+}
+
 function contentOf(path: string, state: ShellState): string | null {
   if (path === '/dev/null') return ''
   return state.made.files.get(path) ?? null
@@ -84,9 +89,12 @@ export function closeRedirects(opened: Opened, outcome: Outcome, shell: Shell): 
   if (opened.files.length === 0 && opened.processes.length === 0) return outcome
   let { state } = outcome
   for (const { path, append } of opened.files) {
-    if (!isKnown(path) || path.startsWith('/dev/')) continue
+    if (!isKnown(path) || /^\/dev\/(?!shm\/)/.test(path)) continue
     const before = append ? (state.made.files.get(path) ?? '') : ''
     state = withFile(state, path, outcome.out === null ? null : before + outcome.out)
+    // What is made a hook of git runs sooner or later.
+    if (outcome.out !== null && /\/(?:\.git\/hooks|\.husky)\/[\w-]+$/.test(path))
+      shell.script(outcome.out, state)
   }
   for (const { script } of opened.processes)
     if (script !== undefined) shell.body(script, { ...state, stdin: outcome.out })

@@ -38,6 +38,10 @@ export function runShell({ args, state, shell, name }: Invocation): readonly Out
       runFile(args[index]?.value ?? '', [], state, shell)
     }
   }
+  for (const each of ['BASH_ENV', 'ENV']) {
+    const file = state.variables.get(each)
+    if (typeof file === 'string' && file !== '') runFile(file, [], state, shell)
+  }
   const [first, ...rest] = args.slice(index)
   // Functions and what is not exported stay behind; that they may be seen here only makes the answer stricter.
   if (takesScript && first !== undefined) {

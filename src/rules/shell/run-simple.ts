@@ -1,22 +1,28 @@
 import type { Assignment, Command, Word } from 'unbash'
 import type { Arg, Cursor, Outcome, Shell, ShellState, ShellValue } from './interpreter.ts'
 import { closeRedirects, openRedirects } from './redirects.ts'
+import { runHidden, runIndexes } from './run-hidden.ts'
 import { withVariable } from './state.ts'
 
 /** A command with its assignments, words and redirections. */
 export function runSimple(node: Command, state: ShellState, shell: Shell): readonly Outcome[] {
   const at: Cursor = { state }
   const words: Arg[] = node.name === undefined ? [] : [...shell.expand(node.name, at)]
-  for (const arg of node.args)
-    if (arg.type === 'Word') words.push(...shell.expand(arg, at))
+  let end = -1
+  for (const arg of node.args) {
+    const isRest = arg.pos === end
+    end = arg.end
+    if (arg.type === 'Word') words.push(...(isRest ? joined(words.pop(), arg) : shell.expand(arg, at)))
     else if (arg.value.type === 'ArrayValue') at.state = assign(arg, at, shell)
     else words.push({ value: `${arg.name}=${shell.expandWhole(arg.value, at)}`, text: arg.text })
+  }
   const before = at.state
   for (const each of node.prefix) if (each.type === 'Assignment') at.state = assign(each, at, shell)
   const assigned = at.state
   const opened = openRedirects(node.redirects, at, shell)
   forced(node, at, shell)
   if (words.length === 0) {
+    runSettings(node, assigned, shell)
     // Redirections of `exec` alone and of an assignment: only the first ones stay.
     return [
       closeRedirects(
@@ -31,7 +37,7 @@ export function runSimple(node: Command, state: ShellState, shell: Shell): reado
   return shell.run(words, at.state).map((outcome) => {
     const closed = closeRedirects(opened, outcome, shell)
     if (keeps) return { ...closed, state: at.state }
-    const variables = assigned === before ? closed.state.variables : state.variables
+    const variables = assigned === before ? closed.state.variables : withoutPrefix(closed.state, before)
     const redirectedInput = node.redirects.length > 0
     return {
       ...closed,
@@ -44,6 +50,24 @@ export function runSimple(node: Command, state: ShellState, shell: Shell): reado
       },
     }
   })
+
+  /** `--file=<(…)` is one word, which the parser gives as two. */
+  function joined(first: Arg | undefined, rest: Word): readonly Arg[] {
+    const value = `${first?.value ?? ''}${shell.expandWhole(rest, at)}`
+    return [{ value, text: `${first?.text ?? ''}${rest.text}` }]
+  }
+
+  /** `IFS= read x`: what the command sets stays, what is set for it alone goes. */
+  function withoutPrefix(after: ShellState, before: ShellState): ShellState['variables'] {
+    const names = node.prefix.flatMap((each) => (each.type === 'Assignment' ? [each.name] : []))
+    const variables = new Map(after.variables)
+    for (const name of names) {
+      const value = before.variables.get(name)
+      if (value === undefined) variables.delete(name)
+      else variables.set(name, value)
+    }
+    return variables
+  }
 }
 
 /** `$(< file)` gives what is in the file. */
@@ -58,6 +82,7 @@ function assign({ name, value, append, index }: Assignment, at: Cursor, shell: S
     value.type === 'ArrayValue'
       ? value.elements.flatMap((word) => listElement(word, at, shell))
       : shell.expandWhole(value, at)
+  if (typeof given === 'string') runIndexes(given, at.state, shell)
   if (index !== undefined && typeof given === 'string')
     return withVariable(at.state, name, [...(Array.isArray(old) ? old : []), given])
   if (append !== true || old === undefined) return withVariable(at.state, name, given)
@@ -83,12 +108,14 @@ function runSettings(node: Command, state: ShellState, shell: Shell): void {
   for (const each of node.prefix) {
     if (
       each.type !== 'Assignment' ||
-      !/EDITOR$|PAGER$|^GIT_\w*(?:COMMAND|SSH|ASKPASS)$|^(?:BROWSER|VISUAL|PROMPT_COMMAND|LESSOPEN)$/.test(
+      !/EDITOR$|PAGER$|^GIT_\w*(?:COMMAND|SSH|ASKPASS|DIFF)$|^(?:BROWSER|VISUAL|PROMPT_COMMAND|LESSOPEN|PS[0124])$/.test(
         each.name,
       )
     )
       continue
     const value = state.variables.get(each.name)
-    if (typeof value === 'string') shell.script(value.replace(/^\|/, ''), state)
+    if (typeof value !== 'string') continue
+    if (/^PS\d$/.test(each.name)) runHidden(value, state, shell)
+    else shell.script(value.replace(/^\|/, ''), state)
   }
 }

@@ -2,13 +2,17 @@ import { absolutePath, leadsTo } from './absolute-path.ts'
 import { builtins, printInto } from './builtins.ts'
 import { isInterpreter, runInterpreter } from './code/interpreters.ts'
 import { judgeAwk } from './code/judge-awk.ts'
+import { runInContainer } from './containers.ts'
 import { fd, fdPattern, parallel, xargs } from './feed.ts'
 import type { Arg, Invocation, Outcome, Shell, ShellState } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { printers, silent } from './printers.ts'
+import { programPath } from './program-path.ts'
 import { find } from './programs/find.ts'
 import { programs } from './programs/index.ts'
 import { guessedOutput } from './programs/outputs.ts'
+import { runMake, runNpm } from './run-definitions.ts'
+import { runIndexes } from './run-hidden.ts'
 import { runShell, runSource, scriptOf, shells } from './run-shell.ts'
 import { leaveSubshell } from './state.ts'
 import { isKnown, searchResult } from './unknown.ts'
@@ -37,9 +41,15 @@ export function runWords(words: readonly Arg[], state: ShellState, shell: Shell)
   }
   const path = first.value.includes('/')
     ? (leadsTo(absolutePath(first.value, state.cwd), state).at(-1) ?? '')
-    : first.value
+    : (madeProgram(first.value, state) ?? first.value)
   const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
   return runProgram({ name, args, state, shell }, path)
+}
+
+/** A program the command wrote itself, where `PATH` was set to find it. */
+function madeProgram(name: string, { made, variables }: ShellState): string | undefined {
+  if (!variables.has('PATH')) return undefined
+  return [...made.files.keys()].find((path) => path.endsWith(`/${name}`))
 }
 
 function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
@@ -52,6 +62,9 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
   }
   if (name === 'source' || name === '.') return runSource(invocation)
   if (shells.has(name)) return apart(invocation, runShell(invocation))
+  if (name === 'test' || name === '[') for (const { value } of args) runIndexes(value, state, shell)
+  const asked = name === 'command' && /^-[pvV]*[vV]/.test(args[0]?.value ?? '') ? args[1] : undefined
+  if (asked !== undefined) return [{ state, ok: null, out: `${programPath(asked.value, shell.world)}\n` }]
   const layers = unwrap(name, args, state)
   if (layers !== null) {
     programs.get(name)?.(invocation)
@@ -85,7 +98,15 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
       return [unknown(state)]
     case 'make':
     case 'gmake':
-      lookIntoMakefile(invocation)
+      runMake(invocation)
+      return [unknown(state)]
+    case 'crontab':
+      for (const line of scheduled(invocation)) shell.script(line, { ...state, cwd: shell.world.home })
+      return [unknown(state)]
+    case 'gdb':
+    case 'lldb':
+      for (const { value } of args)
+        shell.script(/^\s*(?:shell|!|platform shell)\s*(.*)$/s.exec(value)?.[1] ?? '', state)
       return [unknown(state)]
     case 'at':
     case 'batch':
@@ -102,6 +123,7 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
       runInContainer(invocation)
       return [unknown(state)]
   }
+  if (/^(?:npm|pnpm|yarn|bun)$/.test(name)) runNpm(invocation)
   if (isInterpreter(name)) runInterpreter(invocation)
   const program = programs.get(name)
   const script = path.includes('/') ? scriptOf(path, state, shell) : null
@@ -141,39 +163,14 @@ function runAlias(
     .map((outcome) => ({ ...outcome, state: { ...outcome.state, aliases: state.aliases } }))
 }
 
-/** A container sees the disk when a directory is mounted in it; where, is not known. */
-function runInContainer({ args, state, shell }: Invocation): void {
-  const mounts = args.some(({ value }) => /^(?:-v|--volume|--mount|compose|exec)/.test(value))
-  const at = args.findIndex(
-    ({ value }, index) =>
-      shells.has(value.replace(/^.*\//, '')) && /^-\w*c$/.test(args[index + 1]?.value ?? ''),
-  )
-  const script = args[at + 2]
-  if (mounts && at !== -1 && script !== undefined) shell.script(script.value, { ...state, cwd: null })
-}
-
-/** A makefile is out of sight, unless it comes with the command. */
-function lookIntoMakefile({ args, state, shell }: Invocation): void {
-  const { values } = readOptions(args, [
-    'f',
-    'file',
-    'makefile',
-    'eval',
-    'C',
-    'directory',
-    'j',
-    'o',
-    'W',
-    'I',
-  ])
-  for (const { value } of values('eval')) shell.opaque(value, 'make runs rules that come with the command')
-  for (const { value } of values('f', 'file', 'makefile')) {
-    const text =
-      value === '-' || value === '/dev/stdin'
-        ? state.stdin
-        : state.made.files.get(absolutePath(value, state.cwd))
-    if (text !== null && text !== undefined) shell.opaque(text, 'make runs rules that come with the command')
-  }
+/** The commands of a table `crontab` reads, behind their five fields or a word such as `@daily`. */
+function scheduled({ args, state }: Invocation): readonly string[] {
+  const [file] = readOptions(args, ['u']).operands
+  const text =
+    file === undefined || file.value === '-'
+      ? state.stdin
+      : state.made.files.get(absolutePath(file.value, state.cwd))
+  return (text ?? '').split('\n').map((line) => line.replace(/^\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+/, ''))
 }
 
 function matcherOf(pattern: string): (path: string) => boolean {

@@ -24,8 +24,13 @@ interface Wrapper {
 }
 
 const plain =
-  'nohup setsid builtin command unbuffer bunx pnpx caffeinate chronic busybox toybox fakeroot proxychains proxychains4 catchsegv noglob nocorrect - exec time gtime ltrace torsocks systemd-run'
+  'nohup setsid builtin command unbuffer bunx pnpx caffeinate chronic busybox toybox fakeroot proxychains proxychains4 catchsegv noglob nocorrect - exec time gtime ltrace torsocks systemd-run linux32 linux64 i386 x86_64 uname26 eatmydata winpty'
 const sudoValued = ['-u', '--user', '-g', '--group', '-h', '--host', '-p', '-C', '-R', '-T', '-r', '-t', '-U']
+
+const bubblewrap = [
+  ...['--proc', '--dev', '--tmpfs', '--dir', '--setenv', '--unsetenv', '--hostname', '--cap-add'],
+  ...['--bind', '--ro-bind', '--dev-bind', '--symlink', '--bind-try', '--ro-bind-try'],
+]
 
 const wrappers: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ...plain
@@ -41,6 +46,22 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['nice', { valued: ['-n', '--adjustment'] }],
   ['ionice', { valued: ['-c', '-n', '-p'] }],
   ['chrt', { operands: 1 }],
+  ['setpriv', { valued: ['--reuid', '--regid', '--groups', '--securebits', '--bounding-set'] }],
+  ['prlimit', { valued: ['-p', '--pid', '-o', '--output'] }],
+  ['choom', { valued: ['-n', '--adjust', '-p', '--pid'] }],
+  ['runcon', { valued: ['-t', '-u', '-r', '-l'] }],
+  ['logsave', { valued: ['-s'], operands: 1 }],
+  ['faketime', { valued: ['-f'], operands: 1 }],
+  ['pkexec', { valued: ['--user'] }],
+  ['gosu', { operands: 1 }],
+  ['su-exec', { operands: 1 }],
+  ['bwrap', { valued: bubblewrap, directory: ['--chdir'] }],
+  ['firejail', {}],
+  ['xvfb-run', { valued: ['-n', '-s', '-e', '-f', '-p', '-w'] }],
+  ['dbus-run-session', {}],
+  ['rlwrap', {}],
+  ['cgexec', { valued: ['-g'] }],
+  ['setarch', {}],
   ['taskset', { operands: 1 }],
   ['stdbuf', { valued: ['-i', '-o', '-e'] }],
   ['strace', { valued: ['-o', '-e', '-p', '-s'] }],
@@ -105,8 +126,11 @@ export function unwrap(name: string, args: readonly Arg[], state: ShellState): r
     } else if (directory.includes(value) || (option !== '' && directory.includes(option))) {
       inside = { ...inside, cwd: knownOrNull(absolutePath(attached ?? next?.value ?? '', inside.cwd)) }
       if (attached === undefined) index += 1
+    } else if (attachedScript(value, scripts) !== null) {
+      found.push({ kind: 'script', source: attachedScript(value, scripts) ?? '', state: inside })
     } else if (value.startsWith('-') && value.length > 1) {
-      if (valued.includes(value)) index += 1
+      if (takesNext(value, valued)) index += bound.test(value) ? 2 : 1
+    } else if (name === 'setarch' && /^(?:linux|i\d86|x86|arm|aarch|uname)/.test(value)) {
     } else if (/^\w+=/.test(value)) inside = assigned(inside, value)
     // `env $(cat settings) program`: more assignments.
     else if (name === 'env' && value === hole && next !== undefined) continue
@@ -124,6 +148,20 @@ export function unwrap(name: string, args: readonly Arg[], state: ShellState): r
         { kind: 'script', source: words.map(({ value }) => value).join(joinerOf(name)), state: inside },
       ]
     : [...found, { kind: 'words', words, state: inside }]
+}
+
+/** `exec -la name`: the last letter takes the value. */
+function takesNext(value: string, valued: readonly string[]): boolean {
+  return valued.includes(value) || (/^-[a-z]{2,}$/.test(value) && valued.includes(`-${value.slice(-1)}`))
+}
+
+/** These take two words. */
+const bound = /^--(?:ro-|dev-)?(?:bind|symlink)(?:-try)?$|^--setenv$/
+
+/** `env -S'rm -f x'`. */
+function attachedScript(value: string, scripts: readonly string[]): string | null {
+  const letter = value.slice(0, 2)
+  return scripts.includes(letter) && /^-\w./.test(value) && !value.startsWith('--') ? value.slice(2) : null
 }
 
 /** `-qc` ends in `-c`. */

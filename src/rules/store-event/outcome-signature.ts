@@ -23,7 +23,7 @@ export function outcomeSignature({ output, exitCode, kind }: ToolOutcome): strin
   }
   const text = [...lines].sort().join('\n')
   const ending = exitCode ?? kind
-  if (lettersIn(text) < minLetters) return `${bareOutcome}-${ending}-${sha256(text).slice(0, 8)}`
+  if (!hasLetters(text)) return `${bareOutcome}-${ending}-${sha256(text).slice(0, 8)}`
   return sha256(`${ending}\n${text}`).slice(0, signatureChars)
 }
 
@@ -33,6 +33,10 @@ function ends(output: string): string {
   return `${output.slice(0, maxEndChars)}\n${output.slice(-maxEndChars)}`
 }
 
-function lettersIn(text: string): number {
-  return text.replaceAll(/<\w+>|[^\p{L}]/gu, '').length
+function hasLetters(text: string): boolean {
+  const words = text.replaceAll(/<\w+>/g, '')
+  // Letters of English mostly settle it; to compile the pattern for those of all languages takes a hook half a millisecond.
+  if (words.replaceAll(/[^A-Za-z]/g, '').length >= minLetters) return true
+  if (/^[\0-\x7f]*$/.test(words)) return false
+  return words.replaceAll(/[^\p{L}]/gu, '').length >= minLetters
 }

@@ -12,7 +12,8 @@ export const endsHelper: Tampering = ({ runs, text, call }) => {
       at >= 0 && run.words.slice(at + 1).some((word) => /gantry|hook-bin/i.test(nameOf(word) + (word ?? '')))
     )
   })
-  return byName || /hook-bin|gantry[ -]guard|guard\.sock|gantry-hook|[\w/]*guard[\w-]*\.pid/.test(text)
+  return byName ||
+    /hook-bin|pgrep[^;|&\n]*gantry|gantry[ -]guard|guard\.sock|gantry-hook|[\w/]*guard[\w-]*\.pid/.test(text)
     ? "it would end the guard's own processes"
     : null
 }

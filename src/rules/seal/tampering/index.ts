@@ -6,6 +6,7 @@ import { opensOwn } from './opens-own.ts'
 import { ownCommands } from './own-commands.ts'
 import { patchesOwn } from './patches-own.ts'
 import { readsPrivate } from './reads-private.ts'
+import { shadowsProgram } from './shadows-program.ts'
 import { steeringVariables } from './steering-variables.ts'
 import { touchesOwn } from './touches-own.ts'
 import { unguardedAgent } from './unguarded-agent.ts'
@@ -21,5 +22,6 @@ export const tamperings: readonly Tampering[] = [
   steeringVariables,
   hidesFromGit,
   endsHelper,
+  shadowsProgram,
   namesOwn,
 ]

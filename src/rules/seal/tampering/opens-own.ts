@@ -36,12 +36,8 @@ function namesOwn(word: string | null, program: string, run: SpokenRun, attempt:
     if (found === null) continue
     if (found.relation !== 'above') return found.own
     if (isNarrow(path, attempt) && covering.has(program)) return found.own
-    if (
-      program === 'chmod' &&
-      run.words.some((flag) => /^-\w*R|^--recursive$/.test(flag ?? '')) &&
-      closes(run)
-    )
-      return found.own
+    const isAll = run.words.some((flag) => /^-\w*R|^--recursive$/.test(flag ?? ''))
+    if (program === 'chmod' && (isAll ? closes(run) : shuts(run))) return found.own
   }
   return null
 }
@@ -54,6 +50,11 @@ function isNarrow(path: string, { root, world }: Attempt): boolean {
 /** A mode with which the owner can read no more. */
 function closes({ words }: SpokenRun): boolean {
   return words.some((word) => /^[ugoa]*-\w*r|^[ugoa]+=(?!\S*r)|^0?[0-3]\d\d$/.test(word ?? ''))
+}
+
+/** A mode with which the owner cannot get at what is in a directory. */
+function shuts({ words }: SpokenRun): boolean {
+  return words.some((word) => /^[ua]*-\w*x|^0?[0246]\d\d$/.test(word ?? ''))
 }
 
 function makesLinks({ words }: SpokenRun): boolean {

@@ -113,7 +113,7 @@ function mention(words: Words, pattern: RegExp): string | null {
 }
 
 const otherHome =
-  /\b(CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|CODEX_HOME|GEMINI_CLI_HOME|COPILOT_HOME|OPENCODE_\w+|XDG_(?:CONFIG|STATE)_HOME|HARNESS_\w+|GANTRY_\w+|CLAUDE_PROJECT_DIR|HOME)=/
+  /\b(CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|CODEX_HOME|GEMINI_CLI_HOME|COPILOT_HOME|OPENCODE_\w+|XDG_(?:CONFIG|STATE)_HOME|HARNESS_\w+|GANTRY_\w+|CLAUDE_PROJECT_DIR|HOME|LD_PRELOAD|BASH_ENV)=/
 
 function environmentOff({ text, call }: Attempt): string | null {
   if (call.action.kind !== 'shell') return null

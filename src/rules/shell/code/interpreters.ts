@@ -1,6 +1,7 @@
 import { absolutePath } from '../absolute-path.ts'
-import type { Arg, Invocation } from '../interpreter.ts'
+import { type Arg, argOf, type Invocation } from '../interpreter.ts'
 import { judgeCode } from './judge-code.ts'
+import { runModule } from './python-modules.ts'
 
 interface Language {
   readonly name: RegExp
@@ -33,8 +34,12 @@ const languages: readonly Language[] = [
 ]
 
 export function isInterpreter(name: string): boolean {
-  return languages.some((language) => language.name.test(name))
+  anyLanguage ??= new RegExp(languages.map((language) => language.name.source).join('|'))
+  return anyLanguage.test(name)
 }
+
+/** One pattern for all of them: to compile each takes a hook half a millisecond. */
+let anyLanguage: RegExp | undefined
 
 /** `python -c`, `node -e` and their kin, a program on standard input, and one the command wrote itself. */
 export function runInterpreter(invocation: Invocation): null {
@@ -44,6 +49,7 @@ export function runInterpreter(invocation: Invocation): null {
   const programs: string[] = []
   const rest: Arg[] = []
   let file: Arg | undefined
+  let reads = false
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index]
     if (arg === undefined) break
@@ -54,13 +60,17 @@ export function runInterpreter(invocation: Invocation): null {
       programs.push(args[index]?.value ?? '')
     } else if (file === undefined && attached?.[1] !== undefined && language.evaluates.test(attached[1]))
       programs.push(attached[2] ?? '')
-    else if (file === undefined && language.valued.test(arg.value)) index += 1
+    else if (file === undefined && language.valued.test(arg.value)) {
+      preload(arg.value, args[index + 1]?.value ?? '')
+      index += 1
+    } else if (file === undefined && arg.value === '-') reads = true
     else if (arg.value.startsWith('-') && arg.value !== '-') rest.push(arg)
-    else if (file === undefined && programs.length === 0 && arg.value !== '-' && arg.value !== 'run')
-      file = arg
+    else if (file === undefined && programs.length === 0 && !reads && arg.value !== 'run') file = arg
     else rest.push(arg)
   }
   inPlace()
+  const [, option, required] = /(?:^|\s)(-r|--require|--import)[= ](\S+)/.exec(nodeOptions()) ?? []
+  if (option !== undefined && required !== undefined) preload(option, required)
   const inputs = [
     ...rest.map(({ value }) => value),
     ...environment(),
@@ -68,10 +78,7 @@ export function runInterpreter(invocation: Invocation): null {
   ]
   for (const program of programs) judgeCode(program, invocation, inputs)
   if (programs.length > 0) return null
-  if (args[0]?.value === '-m' && args[1]?.value === 'json.tool') {
-    const output = args.slice(2).filter(({ value }) => !value.startsWith('-'))[1]
-    if (output !== undefined) shell.write(output, 'python -m json.tool writes it', state)
-  }
+  if (args[0]?.value === '-m') runModule(invocation)
   if (args.some(({ value }) => value === '-m' || value === '--version' || value === '-V')) return null
   if (file !== undefined) return runFile(file, inputs)
   if (state.stdin !== null) judgeCode(state.stdin, invocation, inputs)
@@ -79,6 +86,14 @@ export function runInterpreter(invocation: Invocation): null {
   if (state.stdin !== null && /^(?:tclsh|expect)$/.test(name))
     shell.opaque(state.stdin, `${name} code cannot be followed`)
   return null
+
+  /** Code that runs before the program: `node -r file`, `node --import data:…`. */
+  function preload(option: string, value: string): void {
+    if (!/^(?:-r|--require|--import|--loader)$/.test(option)) return
+    const [, inline] = /^data:[^,]*,(.*)$/s.exec(value) ?? []
+    if (inline !== undefined) judgeCode(decoded(inline), invocation, [])
+    else runFile(argOf(value), [])
+  }
 
   /** `perl -pi -e` and `ruby -i` write back what they read. */
   function inPlace(): void {
@@ -91,13 +106,21 @@ export function runInterpreter(invocation: Invocation): null {
       if (!each.value.startsWith('-')) shell.write(each, `${name} -i`, state)
   }
 
+  function nodeOptions(): string {
+    const value = name === 'node' ? state.variables.get('NODE_OPTIONS') : undefined
+    return typeof value === 'string' ? value : ''
+  }
+
   function environment(): readonly string[] {
     return [...state.variables.values()].flat()
   }
 
   function runFile(script: Arg, inputs: readonly string[]): null {
     const path = absolutePath(script.value, state.cwd)
-    const own = path === '/dev/stdin' ? state.stdin : state.made.files.get(path)
+    const own =
+      path === '/dev/stdin'
+        ? state.stdin
+        : endings.map((ending) => state.made.files.get(`${path}${ending}`)).find((text) => text !== undefined)
     if (own !== undefined && own !== null) judgeCode(own, invocation, inputs)
     else {
       const text = shell.world.readText(path, 65_536)
@@ -105,5 +128,16 @@ export function runInterpreter(invocation: Invocation): null {
       if (text !== null) judgeCode(text, invocation, [], 'sure')
     }
     return null
+  }
+}
+
+/** What Node and its kin try behind a name. */
+const endings = ['', '.js', '.cjs', '.mjs', '.ts', '/index.js']
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }

@@ -20,7 +20,10 @@ export function judgeAwk(invocation: Invocation): null {
   const inline = values('e', 'source')
   const own = inline.length === 0 && !given.has('f') && !given.has('file')
   const made = values('f', 'file').map(
-    ({ value }) => state.made.files.get(absolutePath(value, state.cwd)) ?? '',
+    ({ value }) =>
+      (value === '-' || value === '/dev/stdin'
+        ? state.stdin
+        : state.made.files.get(absolutePath(value, state.cwd))) ?? '',
   )
   const code = own ? (operands[0]?.value ?? '') : [...inline.map(({ value }) => value), ...made].join('\n')
   const files = own ? operands.slice(1) : operands
@@ -43,7 +46,11 @@ export function judgeAwk(invocation: Invocation): null {
     const [, , value] = assigned.find(([, variable]) => variable === target.replaceAll(/[()\s]/g, '')) ?? []
     if (value !== undefined) shell.write(argOf(value), `${name} prints to it`, state)
     else
-      for (const text of [...literals.map((each) => each.value), ...args.map((each) => each.value)]) {
+      for (const text of [
+        ...literals.map((each) => each.value),
+        ...args.map((each) => each.value),
+        ...(/ENVIRON/.test(code) ? [...state.variables.values()].flat() : []),
+      ]) {
         if (text !== code)
           shell.opaque(text, `${name} prints to a file whose name is only known when it runs`, {
             exact: true,

@@ -1,5 +1,8 @@
 import { absolutePath } from '../absolute-path.ts'
+import { expandGlob } from '../expand-glob.ts'
+import { charsOf } from '../glob-pattern.ts'
 import { argOf, type Invocation } from '../interpreter.ts'
+import { searchIndex } from '../unknown.ts'
 import { type Literal, literalsOf } from './literals.ts'
 
 /**
@@ -24,20 +27,30 @@ export function judgeCode(
       const removes = /(?:rmtree|\brm\w*|remove\w*|rimraf|delete\w*)\s*\(?\s*$/i.test(
         code.slice(Math.max(0, literal.start - 40), literal.start),
       )
-      shell.write(
-        argOf(path),
-        `${name} code changes it`,
-        state,
-        removes ? { look: absolutePath(path, state.cwd) } : {},
-      )
+      for (const each of meant(path))
+        shell.write(
+          argOf(each),
+          `${name} code changes it`,
+          state,
+          removes ? { look: absolutePath(each, state.cwd) } : {},
+        )
     } else if (use === 'other' && writes && certain === 'all' && literal.value.length < 4096)
-      shell.opaque(literal.value, `${name} code changes files and names it`, { exact: true })
+      for (const each of meant(literal.value))
+        shell.opaque(each, `${name} code changes files and names it`, { exact: true })
   }
   if (certain === 'sure') return
   if (writes)
     for (const input of inputs)
-      shell.opaque(input, `${name} code changes files and is given it`, { exact: true })
+      if (searchIndex(input) === null)
+        shell.opaque(input, `${name} code changes files and is given it`, { exact: true })
+      else shell.write(argOf(input), `${name} code changes files and is given it`, state)
   if (runs) runLiterals(literals, code, invocation)
+
+  /** A pattern, where the code looks for files by one, stands for what it finds. */
+  function meant(value: string): readonly string[] {
+    const isPattern = /[*?[]/.test(value) && !/\s/.test(value) && /glob|<[^<>\s]*>/i.test(code)
+    return isPattern ? [value, ...expandGlob(charsOf(value, false), state, shell)] : [value]
+  }
 }
 
 const harmlessWrites =
@@ -45,7 +58,7 @@ const harmlessWrites =
 
 /** Names of calls that change files, in the languages agents use. */
 const writing =
-  /write|os\.replace|Path\b[^;\n]*\.replace|append_?file|put_contents|\btruncate|unlink|\brm(?:Sync|dir|tree|_rf|_f|_r)?\b|\brename|\bcopy|\bcp(?:Sync)?\b|\bmove\b|\bmv\b|\bremove|\bdelete\b|symlink|\blink(?:Sync)?\b|chmod|chown|utime|\btouch\b|mkdir|\bf(?:open|puts)\b|\bopen(?:Sync|at)?\b|sysopen|\bspew\b|\bspit\b|FileUtils|\bdump\b|\bto_(?:csv|json|pickle)\b|savetxt|\bsave\b|outputFile|extract(?:all)?\b|set_key|\btee\b|File\.new/i
+  /write|os\.replace|Path\b[^;\n]*\.replace|append_?file|put_contents|\btruncate|unlink|\brm(?:Sync|dir|tree|_rf|_f|_r)?\b|\brename|\bcopy|\bcp(?:Sync)?\b|\bmove\b|\bmv\b|\bremove|\bdelete\b|symlink|\blink(?:Sync)?\b|chmod|chown|utime|\btouch\b|mkdir|\bf(?:open|puts)\b|\bopen(?:Sync|at)?\b|inplace|\$\^I\b|sysopen|\bspew\b|\bspit\b|FileUtils|\bdump\b|\bto_(?:csv|json|pickle)\b|savetxt|\bsave\b|outputFile|extract(?:all)?\b|set_key|\btee\b|File\.new/i
 
 const running =
   /\bsystem\b|subprocess|popen|\bexec|\bspawn|\bfork\b|child_process|\bqx\b|%x|`|shell_exec|passthru|proc_open|Deno\.Command|Deno\.run|Bun\.\$|Bun\.spawn|os\.run|\bsh\b|execa|zx|\bcall\b|check_output|Kernel|Open3/i
@@ -70,7 +83,22 @@ function useOf({ value, start, end }: Literal, code: string): 'read' | 'write' |
   if (/\bopen\b[^;]*['"]<(?::\w+)?['"]\s*,\s*$/.test(before)) return 'read'
   if (/\bopen\b[^;]*[(,\s]\s*$/.test(before) && /^\s*\+?>/.test(value)) return 'write'
   if (directRead.test(before) || methodRead.test(after) || content.test(before)) return 'read'
+  if (isText(before, after)) return 'read'
   return 'other'
+}
+
+/** A piece of text that is looked for or put in, and a key: no name of a file. */
+function isText(before: string, after: string): boolean {
+  return (
+    (/(?<!\bos)\.replace(?:All)?\s*\(\s*$/.test(before) && /^\s*,/.test(after)) ||
+    /(?<!\bos)\.replace(?:All)?\s*\([^(),]*,\s*$/.test(before) ||
+    /(?:\.(?:gsub|split|count)|\bre\.(?:subn?|search|match|findall|compile))\s*\((?:[^()]*,)?\s*$/.test(
+      before,
+    ) ||
+    (/[{,\n]\s*$/.test(before) && /^\s*:/.test(after)) ||
+    (/[\w)\]]\[\s*$/.test(before) && /^\s*\]/.test(after)) ||
+    (/\.get\(\s*$/.test(before) && /^\s*[,)]/.test(after))
+  )
 }
 
 const directWrite =

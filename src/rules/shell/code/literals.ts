@@ -20,7 +20,66 @@ export function literalsOf(code: string): readonly Literal[] {
       found[found.length - 1] = { value: last.value + value, start: last.start, end }
     else found.push({ value, start, end })
   }
-  return [...found, ...(/join|concat/.test(code) ? joinedLists(found, code) : []), ...filledIn(found, code)]
+  return [
+    ...found,
+    ...(/join|concat/.test(code) ? joinedLists(found, code) : []),
+    ...filledIn(found, code),
+    ...replacedIn(found, code),
+    ...withNames(found, code),
+    ...angled(code),
+  ]
+}
+
+/** `e = 'env'; '.' + e`, `f'.{e}'`: with the values of names that are given a text. */
+function withNames(found: readonly Literal[], code: string): readonly Literal[] {
+  const values = new Map<string, string>()
+  for (const { value, start } of found) {
+    const [, name] = /([A-Za-z_]\w*)\s*=\s*[rbuf]?$/.exec(code.slice(Math.max(0, start - 60), start)) ?? []
+    if (name !== undefined && value.length < 200) values.set(name, value)
+  }
+  if (values.size === 0) return []
+  return found.flatMap((literal) => {
+    const { value, start, end } = literal
+    const inner = value.replaceAll(
+      /[$#]?\{\s*(\w+)\s*\}|\$(\w+)/g,
+      (whole, braced?: string, plain?: string) => values.get(braced ?? plain ?? '') ?? whole,
+    )
+    const [tail = '', after] = /^\s*(?:\+|\.\.?|~)?\s*\$?([A-Za-z_]\w*)/.exec(code.slice(end, end + 60)) ?? []
+    const [head = '', before] =
+      /([A-Za-z_]\w*)\s*(?:\+|\.\.?|~)\s*$/.exec(code.slice(Math.max(0, start - 60), start)) ?? []
+    const [last, first] = [values.get(after ?? '') ?? '', values.get(before ?? '') ?? '']
+    const whole = `${first}${inner}${last}`
+    if (whole === value) return []
+    return [
+      {
+        value: whole,
+        start: first === '' ? start : start - head.length,
+        end: last === '' ? end : end + tail.length,
+      },
+    ]
+  })
+}
+
+/** `'xenv'.replace('x', '.')`. */
+function replacedIn(found: readonly Literal[], code: string): readonly Literal[] {
+  return found.flatMap((literal, index) => {
+    const [from, to] = [found[index + 1], found[index + 2]]
+    if (from === undefined || to === undefined || from.value === '') return []
+    if (!/^\s*\.replace(?:All)?\(\s*$/.test(code.slice(literal.end, from.start))) return []
+    if (!/^\s*,\s*$/.test(code.slice(from.end, to.start))) return []
+    return [{ value: literal.value.replaceAll(from.value, to.value), start: literal.start, end: to.end + 1 }]
+  })
+}
+
+/** Perl's `<.e*>` is a pattern for files. */
+function angled(code: string): readonly Literal[] {
+  return [...code.matchAll(/<([\w./~-]*[*?[][\w./*?[\]~-]*)>/g)].map(
+    ({ 0: whole, 1: value = '', index }) => ({
+      value,
+      start: index,
+      end: index + whole.length,
+    }),
+  )
 }
 
 /** `'%senv' % '.'`, `'.{}'.format('env')`, `f'.{"env"}'`. */
@@ -43,13 +102,16 @@ function filledIn(found: readonly Literal[], code: string): readonly Literal[] {
 /** `['.e', 'nv'].join('')`: also what a list gives when it is put together. */
 function joinedLists(found: readonly Literal[], code: string): readonly Literal[] {
   const lists: Literal[] = []
+  // `.join('.')` of JavaScript and Ruby, `'.'.join(…)` of Python.
+  const by = /\.join\(\s*(['"])([^'"]{0,3})\1\s*\)|(['"])([^'"]{0,3})\3\.join\(/.exec(code)
+  const joint = by?.[2] ?? by?.[4] ?? ''
   for (const [index, literal] of found.entries()) {
     const next = found[index + 1]
     const last = lists.at(-1)
     if (next === undefined || !/^\s*,\s*$/.test(code.slice(literal.end, next.start))) continue
     if (last?.end === literal.end)
-      lists[lists.length - 1] = { value: last.value + next.value, start: last.start, end: next.end }
-    else lists.push({ value: literal.value + next.value, start: literal.start, end: next.end })
+      lists[lists.length - 1] = { value: last.value + joint + next.value, start: last.start, end: next.end }
+    else lists.push({ value: literal.value + joint + next.value, start: literal.start, end: next.end })
   }
   return lists
 }
@@ -58,7 +120,7 @@ function joinedLists(found: readonly Literal[], code: string): readonly Literal[
 const literal = new RegExp(
   [
     /(?<prefix>\b[rbuf]{1,2})?(?<quoted>"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|`(?:\\[\s\S]|[^`\\])*`)/,
-    /(?:\bchr|String\.fromC(?:har|ode)(?:Code|Point)?)\s*\(\s*(?<numbers>(?:0x[\da-fA-F]+|\d+)(?:\s*,\s*(?:0x[\da-fA-F]+|\d+))*)\s*\)/,
+    /(?:\bchr|\bbytes|\bbytearray|\bmap\s*\(\s*chr\s*,|String\.fromC(?:har|ode)(?:Code|Point)?)\s*\(?\s*(?:\.{3})?\[?\s*(?<numbers>(?:0x[\da-fA-F]+|\d+)(?:\s*,\s*(?:0x[\da-fA-F]+|\d+))*)\s*\]?\s*\)/,
     /\bq[qwx]?\s*(?:\{(?<braced>[^}]*)\}|\((?<round>[^)]*)\)|\[(?<square>[^\]]*)\]|\/(?<slashed>[^/]*)\/)|%[qQwx][[({](?<percent>[^\])}]*)[\])}]/,
   ]
     .map(({ source }) => source)
@@ -115,6 +177,15 @@ function decoded(text: string, before: string, after: string): string {
     return Buffer.from(text, 'base64').toString('utf8')
   if (/(?:fromhex|unhexlify|hex2bin)\s*\(\s*$/i.test(before) || /^\s*,\s*['"]hex/.test(after))
     return Buffer.from(text, 'hex').toString('utf8')
+  if (/(?:decodeURI(?:Component)?|unescape|unquote|url_?decode)\s*\(\s*$/i.test(before))
+    return text.replaceAll(/%([\da-fA-F]{2})/g, (_, hex: string) => character(Number.parseInt(hex, 16)))
+  const [, from, to] =
+    /^\s*(?:\[(\d*):(-?\d*)\]|\.(?:slice|substring|substr)\(\s*(\d+)\s*(?:,\s*(-?\d+))?\s*\))/
+      .exec(after)
+      ?.filter((part) => part !== undefined) ?? []
+  if (from !== undefined)
+    return text.slice(Number(from), to === undefined || to === '' ? undefined : Number(to))
+  if (/^\s*\.(?:strip|trim)\(\)/.test(after)) return text.trim()
   if (/^\s*\[::-1\]|^\.reverse\b/.test(after) || /strrev\s*\(\s*$/.test(before))
     return [...text].reverse().join('')
   return text

@@ -127,9 +127,13 @@ function cpio({ args, state, shell }: Invocation): null {
 }
 
 function first({ args, state, shell, name }: Invocation, verb: RegExp): null {
-  const [operation, archive] = args
+  const [operation, archive, ...members] = args
   if (archive !== undefined && verb.test(operation?.value ?? ''))
     shell.write(archive, `${name} writes it`, state)
+  // Members go in and come out under the names they are given.
+  if (/^-?[rqx]/.test(operation?.value ?? ''))
+    for (const member of members)
+      shell.opaque(member.value, `${name} unpacks files of that name`, { exact: true })
   return null
 }
 

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { absolutePath, leadsTo } from '../absolute-path.ts'
+import { absolutePath, descriptorOf, leadsTo } from '../absolute-path.ts'
 import { type Arg, argOf, type Invocation, type Program, type ShellState } from '../interpreter.ts'
 import { type Options, readOptions } from '../options.ts'
 import { withFile, withMade } from '../state.ts'
@@ -33,6 +33,13 @@ function copy(invocation: Invocation): ShellState | null {
     const from = absolutePath(source.value, state.cwd)
     if (hard) invocation.shell.write(source, 'makes a hard link to it', state, { entry: true })
     invocation.shell.write(target, `${invocation.name} writes it`, state, deep ? { look: from } : {})
+    const [suffix] = options.values('S', 'suffix')
+    if (suffix !== undefined)
+      invocation.shell.write(
+        { value: `${target.value}${suffix.value}`, text: target.text },
+        `${invocation.name} keeps a copy in it`,
+        state,
+      )
     const keepsLinks = ['a', 'd', 'P', 'R', 'archive', 'no-dereference'].some((name) =>
       options.given.has(name),
     )
@@ -50,9 +57,12 @@ function install(invocation: Invocation): ShellState | null {
     for (const each of options.operands) invocation.shell.write(each, 'install -d makes it', invocation.state)
     return null
   }
-  for (const { target } of pairs(invocation, options))
+  let { state } = invocation
+  for (const { source, target } of pairs(invocation, options)) {
     invocation.shell.write(target, 'install writes it', invocation.state, { entry: true })
-  return null
+    state = copied(state, source, target)
+  }
+  return state
 }
 
 function move(invocation: Invocation): ShellState | null {
@@ -168,6 +178,7 @@ function linked(state: ShellState, source: Arg, target: Arg): ShellState {
 }
 
 function copied(state: ShellState, source: Arg, target: Arg): ShellState {
-  const content = state.made.files.get(absolutePath(source.value, state.cwd))
+  const from = absolutePath(source.value, state.cwd)
+  const content = descriptorOf(from) === '0' ? (state.stdin ?? undefined) : state.made.files.get(from)
   return content === undefined ? state : withFile(state, absolutePath(target.value, state.cwd), content)
 }

@@ -21,6 +21,8 @@ function curl({ args, state, shell }: Invocation): null {
     'stderr',
     'etag-save',
     'libcurl',
+    'hsts',
+    'alt-svc',
   ]
   const read = [
     'X',
@@ -72,6 +74,9 @@ function curl({ args, state, shell }: Invocation): null {
   if (['O', 'remote-name', 'remote-name-all'].some((name) => options.given.has(name)))
     for (const url of [...options.operands, ...options.values('url')])
       shell.write({ value: into(urlName(url.value)), text: url.text }, 'curl -O writes it', state)
+  for (const { value } of options.values('w', 'write-out'))
+    for (const [, file = ''] of value.matchAll(/%output\{(?:>>)?([^}]+)\}/g))
+      shell.write({ value: file, text: file }, 'curl -w writes it', state)
   if (options.given.has('K') || options.given.has('config'))
     shell.opaque(state.stdin ?? '', 'curl reads what it should do from a configuration')
   return null

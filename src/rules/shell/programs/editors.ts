@@ -24,8 +24,9 @@ export const editors: ReadonlyMap<string, Program> = new Map<string, Program>([
 ])
 
 function sed({ args, state, shell }: Invocation): null {
-  const inPlace = args.some(({ value }) => /^(?:-[nErsuz]*i|--in-place)/.test(value))
-  const attached = args.filter(({ value }) => !/^(?:-[nErsuz]*i|--in-place)/.test(value))
+  const isInPlace = /^(?:-[nErsuz]*i|--in?(?:-|-p\w*|-place)?(?:=|$))/
+  const inPlace = args.some(({ value }) => isInPlace.test(value))
+  const attached = args.filter(({ value }) => !isInPlace.test(value))
   const { operands, values } = readOptions(attached, ['e', 'expression', 'f', 'file', 'l', 'line-length'])
   const scripts = values('e', 'expression')
   const given = scripts.length > 0 || values('f', 'file').length > 0
@@ -34,15 +35,24 @@ function sed({ args, state, shell }: Invocation): null {
   const program = given ? scripts : rest.slice(0, 1)
   if (inPlace) for (const file of given ? rest : rest.slice(1)) shell.write(file, 'sed -i', state)
   const made = values('f', 'file').map(({ value }) =>
-    argOf(state.made.files.get(absolutePath(value, state.cwd)) ?? ''),
+    argOf(
+      (value === '-' || value === '/dev/stdin'
+        ? state.stdin
+        : state.made.files.get(absolutePath(value, state.cwd))) ?? '',
+    ),
   )
   for (const { value } of [...program, ...made]) {
-    for (const [, file] of value.matchAll(/(?:^|[\s;{}\d$]|[/|#,@!][gpiIMm\d]*)[wW][ \t]+([^\n;}]+)/g))
-      shell.write(argOf((file ?? '').trim()), "sed's w command writes it", state)
+    for (const [, file, close] of value.matchAll(
+      /(?:^|[\s;{}\d$]|[/|#,@!][gpiIMm\d]*)[wW](?:[ \t]+([^\n;}]+)|([./~][^\n;}]*))/g,
+    ))
+      shell.write(argOf((file ?? close ?? '').trim()), "sed's w command writes it", state)
     const [, line] = /(?:^|[;{}\d$/])\s*e\s+(.+)/.exec(value) ?? []
     if (line !== undefined) shell.script(line, state)
-    if (/[/|#,@!][gpiIMm\d]*e[gpiIMm\d]*\s*(?:$|[;}\n])/.test(value))
+    if (/[/|#,@!][gpiIMm\d]*e[gpiIMm\d]*\s*(?:$|[;}\n])/.test(value)) {
       shell.opaque(value, 'sed runs what it makes as a command')
+      const [, , made = ''] = /s([/|#,@!])(?:(?!\1).)*\1((?:(?!\1).)*)\1/.exec(value) ?? []
+      shell.script(made, state)
+    }
   }
   return null
 }
@@ -57,6 +67,9 @@ function lineEditor(invocation: Invocation): null {
     if (/^(?:-[a-zA-Z]*c|--cmd)$/.test(arg.value) && name !== 'ed') {
       index += 1
       scripts.push(args[index] ?? argOf(''))
+    } else if (arg.value === '-S' && name !== 'ed') {
+      index += 1
+      scripts.push(argOf(state.made.files.get(absolutePath(args[index]?.value ?? '', state.cwd)) ?? ''))
     } else if (arg.value.startsWith('+')) scripts.push(argOf(arg.value.slice(1)))
     else rest.push(arg)
   }
@@ -65,7 +78,7 @@ function lineEditor(invocation: Invocation): null {
   const commands = [...scripts.map(({ value }) => value), state.stdin ?? ''].join('\n')
   if (!reading) for (const file of operands) shell.write(file, `${name} edits it`, state)
   for (const [, file] of commands.matchAll(
-    /(?:^|[\n|:%,$\d])\s*(?:w|wq|write|saveas|sav|up|x)!?\s+(?:>>\s*)?([^\s|!]+)/g,
+    /(?:^|[\n|:%,$\d])\s*(?:w|wq|write|saveas|sav|up|x|e|edit|split|sp|vs|tabe|tabnew)!?\s+(?:>>\s*)?([^\s|!]+)/g,
   ))
     shell.write(argOf(file ?? ''), `${name} writes it`, state)
   for (const [, command] of commands.matchAll(

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { absolutePath } from '../absolute-path.ts'
 import { charsOf, globRegExp } from '../glob-pattern.ts'
 import { type Arg, argOf, type Invocation } from '../interpreter.ts'
+import { unescapeText } from '../unescape-text.ts'
 import { searchResult } from '../unknown.ts'
 
 interface Condition {
@@ -21,6 +22,7 @@ export function find({ args, state, shell }: Invocation): string {
   let negated = false
   let deletes = false
   let directories = false
+  let format: string | null = null
   for (let index = 0; index < expression.length; index += 1) {
     const { value } = expression[index] ?? argOf('')
     const next = expression[index + 1]
@@ -42,6 +44,9 @@ export function find({ args, state, shell }: Invocation): string {
       const holds = nameCondition(value, next.value)
       if (holds !== null) conditions.push({ negated, holds })
       index += 1
+    } else if (value === '-printf' && next !== undefined) {
+      format = next.value
+      index += 1
     } else if (value === '-type') {
       if (next?.value === 'd' && !negated) directories = true
       index += 1
@@ -56,7 +61,7 @@ export function find({ args, state, shell }: Invocation): string {
       action.map(({ value, text }) => ({ value: value.replaceAll('{}', found), text })),
       state,
     )
-  return `${found}\n`
+  return format === null ? `${found}\n` : unescapeText(format.replaceAll(/%[pPfh]/g, found))
 
   function matches(path: string): boolean {
     const base = bases.find((each) => path === each || path.startsWith(each === '/' ? '/' : `${each}/`))

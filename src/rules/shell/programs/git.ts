@@ -1,7 +1,8 @@
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Invocation, type ShellState } from '../interpreter.ts'
+import { type Arg, argOf, type Invocation, type Shell, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 import { patchFiles } from './editors.ts'
+import { bringBack, changeTree, chosen } from './git-tree.ts'
 import { untracked } from './untracked.ts'
 
 /** Git changes the working tree by paths it is given; what a commit, a stash or a merge holds cannot be seen. */
@@ -10,10 +11,15 @@ export function git(invocation: Invocation): null {
   const [verb, ...args] = words
   if (verb === undefined) return null
   const inside = { ...invocation, args, state, name: `git ${verb.value}` }
+  runOwnHooks(inside)
   switch (verb.value) {
     case 'checkout':
     case 'restore':
-      return checkOut(inside)
+    case 'switch':
+    case 'reset':
+    case 'read-tree':
+    case 'checkout-index':
+      return changeTree(inside)
     case 'rm':
       return remove(inside)
     case 'mv':
@@ -28,26 +34,49 @@ export function git(invocation: Invocation): null {
     case 'archive':
     case 'format-patch':
     case 'diff':
+    case 'diff-tree':
+    case 'diff-index':
+    case 'diff-files':
     case 'log':
     case 'show':
+    case 'whatchanged':
+    case 'reflog':
+    case 'shortlog':
     case 'bundle':
       return outputs(inside)
     case 'config':
       return configure(inside)
     case 'rebase':
     case 'bisect':
-    case 'submodule':
     case 'filter-branch':
+    case 'difftool':
+    case 'grep':
       return runs(inside)
+    case 'submodule':
+      runs(inside)
+      return makes(inside, 2)
+    case 'clone':
+    case 'worktree':
+      return makes(inside, 1)
+    case 'init':
+      return makes(inside, 0)
+    case 'merge-file':
+    case 'interpret-trailers':
+    case 'credential-store':
     case 'update-index':
-    case 'checkout-index':
-      return each(inside, readOptions(args, ['prefix']).operands)
+      return names(inside)
     default:
       return null
   }
 }
 
-function afterGlobalOptions({ args, state, shell }: Invocation): {
+/** Hooks the command has just written run with whatever git does next. */
+function runOwnHooks({ state, shell }: Invocation): void {
+  for (const [path, text] of state.made.files)
+    if (/\/\.git\/hooks\/[\w-]+$/.test(path)) shell.script(text, state)
+}
+
+export function afterGlobalOptions({ args, state, shell }: Invocation): {
   readonly words: readonly Arg[]
   readonly state: ShellState
 } {
@@ -62,46 +91,33 @@ function afterGlobalOptions({ args, state, shell }: Invocation): {
     index += 1
     const next = args[index]?.value ?? ''
     if (value === '-C' || value === '--work-tree') cwd = absolutePath(next, cwd)
-    if (value === '-c') runSetting(next)
+    const [, name = '', setting = ''] = value === '-c' ? (/^([^=]+)=(.*)$/s.exec(next) ?? []) : []
+    runSetting(name, setting, state, shell)
   }
   return { words: args.slice(index), state: { ...state, cwd } }
-
-  /** Some settings are commands. */
-  function runSetting(setting: string): void {
-    const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
-    if (/^alias\./i.test(name) && value.startsWith('!')) shell.script(value.slice(1), state)
-    else if (/editor|pager|command|fsmonitor|textconv|external|driver|\.(?:clean|smudge|cmd)$/i.test(name))
-      shell.script(value, state)
-  }
 }
 
-function checkOut(invocation: Invocation): null {
-  const { args, state, shell, name } = invocation
-  const { given, operands } = readOptions(args, ['s', 'source', 'b', 'B', 'orphan', 'pathspec-from-file'])
-  if (name === 'git restore' && given.has('staged') && !given.has('worktree') && !given.has('W')) return null
-  return each({ ...invocation, state, shell }, operands)
-}
-
-function each({ state, shell, name }: Invocation, operands: readonly Arg[]): null {
-  for (const { value, text } of operands)
-    shell.write(
-      { value: value.replace(/^:(?:\/|\((?:top|literal|icase|glob)\))/, ''), text },
-      `${name} replaces it`,
-      state,
-    )
-  return null
+/** Some settings are commands. */
+function runSetting(name: string, value: string, state: ShellState, shell: Shell): void {
+  if (/^alias\./i.test(name) && value.startsWith('!')) shell.script(value.slice(1), state)
+  else if (
+    /editor|pager|command|fsmonitor|textconv|external|driver|helper|\.(?:clean|smudge|cmd)$/i.test(name)
+  )
+    shell.script(value.replace(/^!/, ''), state)
 }
 
 function remove(invocation: Invocation): null {
   const { args, state, shell } = invocation
-  const { given, operands } = readOptions(args, ['pathspec-from-file'])
+  const options = readOptions(args, ['pathspec-from-file'])
+  const { given, operands } = options
   if (given.has('cached') || given.has('n') || given.has('dry-run')) return null
   for (const file of operands)
     shell.write(file, 'git rm removes it', state, {
       entry: true,
       ...(given.has('r') ? { look: absolutePath(file.value, state.cwd) } : {}),
     })
-  return null
+  const patterns = chosen(invocation, options).filter(({ value }) => /[*?[]/.test(value))
+  return bringBack(invocation, patterns, 'git rm removes it')
 }
 
 function move(invocation: Invocation): null {
@@ -132,8 +148,12 @@ function stash(invocation: Invocation): null {
   const { args, state, shell } = invocation
   const verb = args[0]?.value ?? 'push'
   if (!/^(?:push|save|-.*)$/.test(verb)) return null
-  const { given, operands } = readOptions(args, ['m', 'message'])
-  if (verb !== 'save') each(invocation, operands.slice(verb === 'push' ? 1 : 0))
+  const options = readOptions(args, ['m', 'message', 'pathspec-from-file'])
+  const { given } = options
+  const paths = chosen(invocation, options).slice(verb === 'push' || verb === 'save' ? 1 : 0)
+  const takesAll = verb === 'save' || paths.length === 0
+  if (!given.has('S') && !given.has('staged'))
+    bringBack(invocation, takesAll ? [argOf(':/')] : paths, 'git stash puts it away')
   if (given.has('a') || given.has('all'))
     shell.write(argOf('.'), 'git stash --all moves it away', state, {
       entry: true,
@@ -171,6 +191,10 @@ function outputs({ args, state, shell, name }: Invocation): null {
 }
 
 function configure({ args, state, shell }: Invocation): null {
+  const [key, value] = readOptions(args, ['f', 'file', 'type', 't']).operands.filter(
+    (each) => each.value !== 'set',
+  )
+  if (key !== undefined && value !== undefined) runSetting(key.value, value.value, state, shell)
   for (const file of readOptions(args, ['f', 'file']).values('f', 'file'))
     if (
       args.some(({ value }) =>
@@ -182,18 +206,60 @@ function configure({ args, state, shell }: Invocation): null {
   return null
 }
 
+const commandOptions = [
+  'x',
+  'exec',
+  'extcmd',
+  'tree-filter',
+  'index-filter',
+  'msg-filter',
+  'env-filter',
+  'parent-filter',
+  'commit-filter',
+]
+
+/** Subcommands whose operands, or one option, are files they write. */
+function names({ args, state, shell, name }: Invocation): null {
+  const { given, operands, values } = readOptions(args, ['file', 'trailer', 'L', 'cacheinfo', 'chmod'])
+  const prints = name === 'git merge-file' ? given.has('p') || given.has('stdout') : false
+  const edits = name === 'git interpret-trailers' ? given.has('in-place') : name !== 'git credential-store'
+  const files = name === 'git merge-file' ? operands.slice(0, 1) : operands
+  for (const file of prints || !edits ? [] : files) shell.write(file, `${name} changes it`, state)
+  if (name === 'git credential-store')
+    for (const file of values('file')) shell.write(file, `${name} writes it`, state)
+  return null
+}
+
+/** A new directory, as the operand at `position` names it. */
+function makes({ args, state, shell, name }: Invocation, position: number): null {
+  const { operands, values } = readOptions(args, [
+    'b',
+    'B',
+    'o',
+    'origin',
+    'branch',
+    'c',
+    'config',
+    'depth',
+    'separate-git-dir',
+    'template',
+    'reference',
+    'j',
+    'jobs',
+    'name',
+    'initial-branch',
+  ])
+  const target = operands[position]
+  const adds = !/worktree|submodule/.test(name) || operands[0]?.value === 'add'
+  for (const each of [...(target === undefined || !adds ? [] : [target]), ...values('separate-git-dir')])
+    shell.write(each, `${name} makes it`, state)
+  return null
+}
+
 /** Subcommands that run commands they are given. */
 function runs({ args, state, shell, name }: Invocation): null {
-  const options = readOptions(args, ['x', 'exec', 'tree-filter', 'index-filter', 'msg-filter', 'env-filter'])
-  for (const { value } of options.values(
-    'x',
-    'exec',
-    'tree-filter',
-    'index-filter',
-    'msg-filter',
-    'env-filter',
-  ))
-    shell.script(value, state)
+  const commands = name === 'git grep' ? ['O', 'open-files-in-pager'] : commandOptions
+  for (const { value } of readOptions(args, commands).values(...commands)) shell.script(value, state)
   const at = args.findIndex(({ value }) => value === (name === 'git bisect' ? 'run' : 'foreach'))
   if (at === -1 || name === 'git rebase') return null
   const command = args.slice(at + 1).filter(({ value }) => value !== '--recursive')

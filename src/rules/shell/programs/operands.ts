@@ -1,7 +1,7 @@
 import { absolutePath } from '../absolute-path.ts'
 import type { Invocation, Program, ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
-import { withMade } from '../state.ts'
+import { withFile, withMade } from '../state.ts'
 
 interface OperandProgram {
   readonly how: string
@@ -84,7 +84,7 @@ export function makeDirectories({ args, state, shell }: Invocation): ShellState 
   return withMade(state, { directories })
 }
 
-function changeOperands(invocation: Invocation, program: OperandProgram): null {
+function changeOperands(invocation: Invocation, program: OperandProgram): ShellState | null {
   const { how, valued = [], skip = 0, instead = [], unless = [], only, entry = false, deep = [] } = program
   const { given, operands } = readOptions(invocation.args, valued)
   if (unless.some((name) => given.has(name))) return null
@@ -95,5 +95,7 @@ function changeOperands(invocation: Invocation, program: OperandProgram): null {
     const look = whole ? { look: absolutePath(file.value, invocation.state.cwd) } : {}
     invocation.shell.write(file, how, invocation.state, { entry, ...look })
   }
-  return null
+  if (!/^(?:tee|sponge)$/.test(invocation.name)) return null
+  const { state } = invocation
+  return files.reduce((next, { value }) => withFile(next, absolutePath(value, state.cwd), state.stdin), state)
 }

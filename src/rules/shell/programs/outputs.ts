@@ -1,5 +1,7 @@
-import { argOf, type Invocation, type Program } from '../interpreter.ts'
+import { absolutePath } from '../absolute-path.ts'
+import { argOf, type Invocation, type Program, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
+import { withFile } from '../state.ts'
 
 /** Options after which the name of a file that is written comes, of programs whose other options matter. */
 const outputOptions: Readonly<Record<string, readonly string[]>> = {
@@ -10,16 +12,17 @@ const outputOptions: Readonly<Record<string, readonly string[]>> = {
   gpg2: ['o', 'output'],
   age: ['o', 'output'],
   'age-keygen': ['o', 'output'],
-  openssl: ['-out', '-keyout', '-writerand', '-CAserial', '-signature_out'],
   keytool: ['-keystore', '-file', '-destkeystore'],
   pandoc: ['o', 'output'],
   time: ['o', 'output'],
   strace: ['o', 'output'],
   'git-credential-store': ['file'],
   aria2c: ['o', 'out'],
-  gcc: ['o'],
-  cc: ['o'],
-  clang: ['o'],
+  gcc: ['o', '-MF'],
+  cc: ['o', '-MF'],
+  clang: ['o', '-MF'],
+  'g++': ['o', '-MF'],
+  az: ['file', 'f'],
   mkcert: ['-key-file', '-cert-file', 'key-file', 'cert-file'],
 }
 
@@ -29,6 +32,19 @@ export const outputPrograms: ReadonlyMap<string, Program> = new Map<string, Prog
     (invocation) => named(invocation, options),
   ]),
   ['dd', diskDump],
+  ['openssl', openssl],
+  ['logsave', (invocation) => operandAt(invocation, 0)],
+  ['flock', (invocation) => operandAt(invocation, 0, ['w', 'timeout', 'E', 'c', 'command'])],
+  ['virtualenv', (invocation) => operandAt(invocation, 0, ['p', 'python'])],
+  ['cpp', (invocation) => second(invocation, ['o', 'D', 'I', 'U'])],
+  ['kubectl', remoteCopy],
+  ['oc', remoteCopy],
+  ['aws', remoteCopy],
+  ['gsutil', remoteCopy],
+  ['gcloud', remoteCopy],
+  ['rclone', remoteCopy],
+  ['sftp', (invocation) => second(invocation, ['P', 'i', 'o', 'F', 'J', 'b'])],
+  ['step', stepCertificate],
   ['script', typescript],
   ['ssh-keygen', sshKeygen],
   ['split', split],
@@ -64,11 +80,62 @@ function named(invocation: Invocation, names: readonly string[]): null {
   return null
 }
 
-function diskDump({ args, state, shell }: Invocation): null {
-  for (const { value, text } of args)
-    if (value.startsWith('of='))
-      shell.write({ value: value.slice(3), text: text.replace(/^of=/, '') }, 'dd writes it', state)
+/** A new key goes to `privkey.pem` where nothing else is said. */
+function openssl(invocation: Invocation): null {
+  const { args, shell, state } = invocation
+  named(invocation, ['-out', '-keyout', '-writerand', '-CAserial', '-signature_out'])
+  const words = args.map(({ value }) => value)
+  const newKey = words[0] === 'req' && words.some((word) => word === '-newkey' || word === '-new')
+  if (newKey && !words.includes('-keyout') && !words.includes('-key'))
+    shell.write(argOf('privkey.pem'), 'openssl req writes it', state)
   return null
+}
+
+function operandAt(
+  { name, args, state, shell }: Invocation,
+  position: number,
+  valued: readonly string[] = [],
+): null {
+  const target = readOptions(args, valued, { operandsFirst: true }).operands[position]
+  if (target !== undefined) shell.write(target, `${name} writes it`, state)
+  return null
+}
+
+/** `kubectl cp`, `aws s3 cp`, `rclone copyto`: the last word is here, unless it names another machine. */
+function remoteCopy({ name, args, state, shell }: Invocation): null {
+  const { operands } = readOptions(args, ['c', 'container', 'n', 'namespace', 'context', 'profile', 'region'])
+  const verb = operands.findIndex(({ value }) => /^(?:cp|copy|copyto|mv|move|moveto|rsync|sync)$/.test(value))
+  const [source, target] = operands.slice(verb + 1)
+  if (verb === -1 || source === undefined || target === undefined) return null
+  if (/^\w+:\/\/|^[^/.][^/]*:/.test(target.value)) return null
+  const directory = shell.world.resolve(absolutePath(target.value, state.cwd)).kind === 'directory'
+  const file = source.value.slice(source.value.lastIndexOf('/') + 1)
+  shell.write(
+    directory ? { value: `${target.value}/${file}`, text: target.text } : target,
+    `${name} writes it`,
+    state,
+  )
+  return null
+}
+
+function stepCertificate({ args, state, shell }: Invocation): null {
+  const { operands } = readOptions(args, ['profile', 'ca', 'ca-key', 'not-after', 'san'])
+  if (operands[0]?.value === 'certificate' && operands[1]?.value === 'create')
+    for (const file of operands.slice(3)) shell.write(file, 'step writes it', state)
+  return null
+}
+
+function diskDump({ args, state, shell }: Invocation): ShellState {
+  const source = args.find(({ value }) => value.startsWith('if='))?.value.slice(3)
+  const content =
+    source === undefined ? state.stdin : (state.made.files.get(absolutePath(source, state.cwd)) ?? null)
+  let next = state
+  for (const { value, text } of args) {
+    if (!value.startsWith('of=')) continue
+    shell.write({ value: value.slice(3), text: text.replace(/^of=/, '') }, 'dd writes it', state)
+    next = withFile(next, absolutePath(value.slice(3), state.cwd), content)
+  }
+  return next
 }
 
 function typescript({ args, state, shell }: Invocation): null {
@@ -120,11 +187,15 @@ function split({ name, args, state, shell }: Invocation): null {
     'suffix-format',
     'additional-suffix',
     't',
+    'filter',
   ])
+  for (const { value } of options.values('filter')) shell.script(value, state)
   const prefix = name === 'csplit' ? options.values('f', 'prefix')[0] : options.operands[1]
   if (prefix === undefined) return null
   const [extra] = options.values('additional-suffix')
-  const ending = name === 'csplit' ? '00' : 'aa'
+  const format = name === 'csplit' ? options.values('b', 'suffix-format')[0] : undefined
+  const ending =
+    format === undefined ? (name === 'csplit' ? '00' : 'aa') : format.value.replace(/%[\d.]*[a-z]/, '0')
   shell.write(
     { value: `${prefix.value}${ending}${extra?.value ?? ''}`, text: prefix.text },
     `${name} writes it`,

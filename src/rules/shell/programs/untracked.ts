@@ -1,6 +1,6 @@
-import { posix } from 'node:path'
 import type { World } from '../../contract.ts'
 import { charsOf, globRegExp } from '../glob-pattern.ts'
+import { repositoryOf } from './tracked.ts'
 
 /**
  * Which files `git clean` would take, as far as the repository's own files tell: not those in the index, not those it is told to
@@ -24,13 +24,6 @@ export function untracked(
 }
 
 const maxIndex = 8_388_608
-
-function repositoryOf(cwd: string, world: World): string | null {
-  for (let at = cwd; ; at = posix.dirname(at)) {
-    if (world.list(`${at === '/' ? '' : at}/.git`) !== null) return at
-    if (at === '/' || !at.startsWith('/')) return null
-  }
-}
 
 /** The common forms of an ignore pattern; a negated one is not followed, it spares nothing. */
 function matcher(line: string): ((relative: string) => boolean) | null {

@@ -1,0 +1,206 @@
+import { posix } from 'node:path'
+import { absolutePath } from './absolute-path.ts'
+import { charsOf, globRegExp } from './glob-pattern.ts'
+import type { Invocation } from './interpreter.ts'
+import { type Options, readOptions } from './options.ts'
+import { afterGlobalOptions } from './programs/git.ts'
+import { trackedIn } from './programs/tracked.ts'
+import { isKnown, searchIndex, searchResult } from './unknown.ts'
+
+type Wanted = (path: string) => boolean
+
+/** `grep -rl PATTERN DIRECTORY` and `grep -l PATTERN FILE…`; null when it lists no files. */
+export function grepList({ args, state, shell, name }: Invocation): string | null {
+  const options = readOptions(args, grepValued)
+  const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
+  if (!has('l', 'files-with-matches', 'L', 'files-without-match')) return null
+  const { tests, places } = patternsOf(options)
+  const isLike = contentMatcher(tests, options, shell.world.readText, name === 'fgrep')
+  const inside = has('l', 'files-with-matches') ? isLike : (path: string) => !isLike(path)
+  const paths = places.map((value) => absolutePath(value, state.cwd))
+  if (!has('r', 'R', 'recursive', 'dereference-recursive'))
+    return places
+      .filter((_, index) => inside(paths[index] ?? ''))
+      .map(line)
+      .join('')
+  const chosen = chosenNames(options.values('include'), options.values('exclude'))
+  const roots = paths.length === 0 ? [absolutePath('.', state.cwd)] : paths
+  return line(searchResult(shell.search(roots, (path) => chosen(path) && inside(path))))
+}
+
+/** `rg -l` and `rg --files`, `ag -l`, `ack -l`: hidden files only when they are asked for. */
+export function searchList({ args, state, shell }: Invocation): string | null {
+  const options = readOptions(args, searchValued)
+  const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
+  const lists = has('files')
+  if (!lists && !has('l', 'files-with-matches')) return null
+  const { tests, places } = lists
+    ? { tests: [], places: options.operands.map(({ value }) => value) }
+    : patternsOf(options)
+  const unrestricted = args.filter(({ value }) => /^-u+$|^--unrestricted$/.test(value))
+  const hidden = has('hidden', '.', 'a', 'all') || unrestricted.map(({ value }) => value).join('').length > 2
+  const roots = (places.length === 0 ? ['.'] : places).map((value) => absolutePath(value, state.cwd))
+  const globs = options.values('g', 'glob', 'iglob')
+  const chosen = chosenNames(
+    globs.filter(({ value }) => !value.startsWith('!')),
+    globs.filter(({ value }) => value.startsWith('!')).map((each) => ({ value: each.value.slice(1) })),
+  )
+  const inside = lists ? () => true : contentMatcher(tests, options, shell.world.readText, has('F'), true)
+  return line(
+    searchResult(
+      shell.search(roots, (path) => (hidden || !isHidden(path, roots)) && chosen(path) && inside(path)),
+    ),
+  )
+}
+
+/** `git ls-files`, `git grep -l`, `git diff --name-only`. */
+export function gitList(invocation: Invocation): string | null {
+  const { shell } = invocation
+  const { words, state } = afterGlobalOptions(invocation)
+  const [verb, ...args] = words
+  const tracked = trackedIn(shell.world, state.cwd)
+  if (verb === undefined || tracked === null || state.cwd === null) return null
+  const { cwd } = state
+  const options = readOptions(args, [...grepValued, 'x', 'exclude', 'X', 'exclude-from'])
+  const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
+  switch (verb.value) {
+    case 'ls-files': {
+      const others = has('o', 'others')
+      return found(options.operands, (path) => tracked.has(path) !== others)
+    }
+    case 'grep': {
+      if (!has('l', 'files-with-matches', 'name-only')) return null
+      const { tests, places } = patternsOf(options)
+      const isLike = contentMatcher(tests, options, shell.world.readText, false)
+      return found(
+        places.map((value) => ({ value })),
+        (path) => tracked.has(path) && isLike(path),
+      )
+    }
+    case 'diff':
+      return has('name-only') ? found([], (path) => tracked.isChanged(path)) : null
+    default:
+      return null
+  }
+
+  function found(specs: readonly { readonly value: string }[], wanted: Wanted): string {
+    const tests = specs.map(({ value }) => pathTest(value, cwd))
+    const root = verb?.value === 'diff' ? (tracked?.top ?? cwd) : cwd
+    return line(
+      searchResult(
+        shell.search(
+          [root],
+          (path) => wanted(path) && (tests.length === 0 || tests.some((test) => test(path))),
+        ),
+      ),
+    )
+  }
+}
+
+/** `grep` over the results of a search: the search with a condition more. Other lines are not looked at. */
+export function narrowed({ args, state, shell, name }: Invocation): string | null {
+  const options = readOptions(args, grepValued)
+  const { tests, places } = patternsOf(options)
+  const index = searchIndex(state.stdin ?? '')
+  if (index === null || places.length > 0 || state.cwd === null) return null
+  const { cwd } = state
+  const expressions = tests.map((each) => regExpOf(each, options, name))
+  const keep = (path: string): boolean => {
+    const relative = posix.relative(cwd, path)
+    const shown = [relative, `./${relative}`, path]
+    return expressions.some((each) => shown.some((text) => each.test(text))) !== options.given.has('v')
+  }
+  return line(searchResult(shell.narrow(index, keep)))
+}
+
+const grepValued = ['e', 'regexp', 'f', 'file', 'm', 'A', 'B', 'C', 'include', 'exclude', 'exclude-dir', 'd']
+const searchValued = [
+  'e',
+  'regexp',
+  'f',
+  'g',
+  'glob',
+  'iglob',
+  't',
+  'type',
+  'T',
+  'm',
+  'A',
+  'B',
+  'C',
+  'j',
+  'G',
+]
+
+function line(text: string): string {
+  return `${text}\n`
+}
+
+function patternsOf(options: Options): {
+  readonly tests: readonly string[]
+  readonly places: readonly string[]
+} {
+  const words = options.operands.map(({ value }) => value)
+  const own = options.values('e', 'regexp').map(({ value }) => value)
+  return own.length > 0 || options.given.has('f')
+    ? { tests: own, places: words }
+    : { tests: words.slice(0, 1), places: words.slice(1) }
+}
+
+/** What cannot be read, or is no pattern JavaScript can read, is taken for a match. */
+function contentMatcher(
+  tests: readonly string[],
+  options: Options,
+  read: (path: string, maxBytes: number) => string | null,
+  isFixed: boolean,
+  isExtended = false,
+): Wanted {
+  const expressions = tests.map((each) => regExpOf(each, options, isFixed ? 'fgrep' : '', isExtended))
+  return (path) => {
+    const text = isKnown(path) ? read(path, maxText) : null
+    return text === null || expressions.length === 0 || expressions.some((each) => each.test(text))
+  }
+}
+
+const maxText = 262_144
+
+function regExpOf(pattern: string, { given }: Options, name: string, isExtended = false): RegExp {
+  const has = (...names: readonly string[]): boolean => names.some((each) => given.has(each))
+  const extended = isExtended || name === 'egrep' || has('E', 'P', 'extended-regexp', 'perl-regexp')
+  const source =
+    name === 'fgrep' || has('F', 'fixed-strings')
+      ? pattern.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+      : extended
+        ? pattern
+        : pattern.replaceAll(/\\?([(){}|+?])/g, (both, sign: string) => (both === sign ? `\\${sign}` : sign))
+  try {
+    return new RegExp(source.slice(0, 300), has('i', 'ignore-case', 'S') ? 'im' : 'm')
+  } catch {
+    return /^/
+  }
+}
+
+function chosenNames(
+  included: readonly { readonly value: string }[],
+  excluded: readonly { readonly value: string }[],
+): Wanted {
+  const test = ({ value }: { readonly value: string }): Wanted => {
+    const expression = globRegExp(charsOf(value.replace(/^.*\//, ''), false))
+    return (path) => expression?.test(posix.basename(path)) ?? true
+  }
+  const [inside, outside] = [included.map(test), excluded.map(test)]
+  return (path) =>
+    (inside.length === 0 || inside.some((each) => each(path))) && !outside.some((each) => each(path))
+}
+
+function pathTest(spec: string, cwd: string): Wanted {
+  const expression = globRegExp(charsOf(spec.replace(/^:\([\w,]*\)|^:\//, ''), false), { across: true })
+  const whole = absolutePath(spec, cwd)
+  return (path) =>
+    path === whole || path.startsWith(`${whole}/`) || expression?.test(posix.relative(cwd, path)) !== false
+}
+
+function isHidden(path: string, roots: readonly string[]): boolean {
+  const root = roots.find((each) => path.startsWith(`${each}/`)) ?? ''
+  return /\/\./.test(path.slice(root.length))
+}
