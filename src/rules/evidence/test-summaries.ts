@@ -20,11 +20,15 @@ export const frameworks: readonly ((output: string) => TestCounts | null)[] = [
   bun,
   surefire,
   playwright,
+  swift,
 ]
 
 /** `3 passed, 1 failed, 2 skipped in 0.12s`, with or without the frame of `=`. */
 function pytest(output: string): TestCounts | null {
   const summaries = all(output, /^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+|no tests ran) in [\d.]+s\b[^\n]*$/gm)
+  // Told to collect only, it ends well and has run nothing.
+  const collected = /^(?:=+ )?(?:\d+(?:\/\d+)?|no) tests? collected\b[^\n]* in [\d.]+s\b/m.test(output)
+  if (collected && summaries.length === 0) return nothing
   return inAll(summaries.map(([, words = '']) => byWords(words, pytestWords)))
 }
 
@@ -201,6 +205,7 @@ function ctest(output: string): TestCounts | null {
 
 /** `5 tests, 0 failures, 1 skipped`; ExUnit may name doctests and properties first. */
 function batsAndExUnit(output: string): TestCounts | null {
+  if (/^There are no tests to run$/m.test(output)) return nothing
   const summaries = all(
     output,
     /^((?:\d+ (?:doctests?|properties|property), )*)(\d+) tests?, (\d+) failures?((?:, \d+ [a-z]+(?: [a-z]+)*)*)[ \t]*(?:in [\d.]+ seconds)?$/gm,
@@ -245,7 +250,12 @@ function surefire(output: string): TestCounts | null {
       skipped: sumOf(totals, 4),
       failed: sumOf(totals, 2) + sumOf(totals, 3),
     }
+  if (/^(?:\[\w+\] +)?(?:Tests are skipped\.|No tests to run\.|No tests were executed\.?)$/m.test(output))
+    return nothing
+  const tasks = all(output, /^> Task \S*:(?:test|\w+Test|check)(?:[ \t]+([A-Z-]+))?$/gm)
+  const isIdle = tasks.length > 0 && tasks.every(([, how]) => /^(?:NO-SOURCE|SKIPPED)$/.test(how ?? ''))
   const gradle = all(output, /^(\d+) tests? completed((?:, \d+ [a-z]+)*)$/gm)
+  if (isIdle && gradle.length === 0) return nothing
   return inAll(
     gradle.map(([, total = '0', rest = '']) => ({
       executed: Number(total),
@@ -253,6 +263,17 @@ function surefire(output: string): TestCounts | null {
       failed: named(rest, /(\d+) failed/),
     })),
   )
+}
+
+/** XCTest sums up every suite and the whole at the end. */
+function swift(output: string): TestCounts | null {
+  const last = all(
+    output,
+    /^[ \t]*Executed (\d+) tests?, with (?:(\d+) tests? skipped and )?(\d+) failures?\b[^\n]*$/gm,
+  ).at(-1)
+  if (last === undefined) return null
+  const [, total = '0', skipped = '0', failed = '0'] = last
+  return { executed: Number(total), skipped: Number(skipped), failed: Number(failed) }
 }
 
 function playwright(output: string): TestCounts | null {

@@ -10,6 +10,7 @@ import { shadowsProgram } from './shadows-program.ts'
 import { steeringVariables } from './steering-variables.ts'
 import { touchesOwn } from './touches-own.ts'
 import { unguardedAgent } from './unguarded-agent.ts'
+import { unreadableCall } from './unreadable-call.ts'
 
 /** Every way to touch the guard that is looked for. */
 export const tamperings: readonly Tampering[] = [
@@ -23,5 +24,6 @@ export const tamperings: readonly Tampering[] = [
   hidesFromGit,
   endsHelper,
   shadowsProgram,
+  unreadableCall,
   namesOwn,
 ]

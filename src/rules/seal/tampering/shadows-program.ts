@@ -5,12 +5,14 @@ import type { Attempt, Tampering } from './attempt.ts'
 /** Another program under the name of one that the hooks, or the evidence, are made with; or one that is put into all of them. */
 export const shadowsProgram: Tampering = (attempt) => {
   const places = programPlaces(attempt)
-  for (const { path } of attempt.targets.writes) {
+  for (const { path, how } of attempt.targets.writes) {
     const real = attempt.world.resolve(path).real
     if ([path, real].some((name) => isLoaded(name)))
       return `${path} is loaded into every program, the hooks among them`
     if ([path, real].some((name) => programs.test(basename(name)) && places.has(fold(dirname(name)))))
       return `${path} would stand in for a program that the hooks are started or the tree is read with`
+    if (/\/node_modules\/\.bin\/[^/]+$/.test(path) && !/mode|owner|removes/.test(how))
+      return `${path} would stand in for a program that the evidence is made with`
     if (fold(path) === fold(`${attempt.world.home}/.claude.json`))
       return `${path} says which projects are trusted, and without trust no hook of a project runs`
   }

@@ -77,6 +77,9 @@ export function runInterpreter(invocation: Invocation): null {
     ...(programs.length > 0 ? (state.stdin ?? '').split('\n') : []),
   ]
   for (const program of programs) judgeCode(program, invocation, inputs)
+  // What a program reads and then runs is a program too.
+  if (state.stdin !== null && programs.some((each) => /\b(?:exec|eval|compile)\b/.test(each)))
+    judgeCode(state.stdin, invocation, [])
   if (programs.length > 0) return null
   if (args[0]?.value === '-m') runModule(invocation)
   if (args.some(({ value }) => value === '-m' || value === '--version' || value === '-V')) return null

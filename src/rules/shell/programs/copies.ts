@@ -109,10 +109,11 @@ function rsync(invocation: Invocation): ShellState | null {
     'files-from',
   ]
   const more = ['T', 'temp-dir', 'log-file', 'B', 'bwlimit', 'compare-dest', 'link-dest', 'backup-dir']
-  const { given, operands } = readOptions(invocation.args, [...valued, ...more])
+  const { given, operands, values } = readOptions(invocation.args, [...valued, ...more])
   const target = operands.at(-1)
   if (operands.length < 2 || target === undefined || given.has('n') || given.has('dry-run')) return null
   const { shell, state } = invocation
+  for (const file of values('log-file')) shell.write(file, 'rsync logs to it', state)
   for (const source of operands.slice(0, -1)) {
     const from = absolutePath(source.value, state.cwd)
     if (given.has('remove-source-files')) shell.write(source, 'rsync removes it', state, { look: from })

@@ -70,7 +70,7 @@ export function bringBack(
     }
     const base = isTop ? (tracked?.top ?? state.cwd) : state.cwd
     if (/[*?[]/.test(text)) {
-      const matches = globRegExp(charsOf(text, false), { across: true })
+      const matches = globRegExp(charsOf(text.replaceAll('**/', '*'), false), { across: true })
       const look = base ?? '/'
       const only = (path: string): boolean =>
         (matches?.test(posix.relative(look, path)) ?? true) && tracked?.has(path) !== false

@@ -102,11 +102,12 @@ function operandAt(
 }
 
 /** `kubectl cp`, `aws s3 cp`, `rclone copyto`: the last word is here, unless it names another machine. */
-function remoteCopy({ name, args, state, shell }: Invocation): null {
+function remoteCopy(invocation: Invocation): null {
+  const { name, args, state, shell } = invocation
   const { operands } = readOptions(args, ['c', 'container', 'n', 'namespace', 'context', 'profile', 'region'])
   const verb = operands.findIndex(({ value }) => /^(?:cp|copy|copyto|mv|move|moveto|rsync|sync)$/.test(value))
   const [source, target] = operands.slice(verb + 1)
-  if (verb === -1 || source === undefined || target === undefined) return null
+  if (verb === -1 || source === undefined || target === undefined) return guessedOutput(invocation)
   if (/^\w+:\/\/|^[^/.][^/]*:/.test(target.value)) return null
   const directory = shell.world.resolve(absolutePath(target.value, state.cwd)).kind === 'directory'
   const file = source.value.slice(source.value.lastIndexOf('/') + 1)
