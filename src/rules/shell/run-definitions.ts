@@ -24,7 +24,7 @@ export function runMake({ args, state, shell }: Invocation): void {
 }
 
 /** Scripts of a package that the command itself defines run when it asks for them. */
-export function runNpm({ args, state, shell, name }: Invocation): void {
+export function runNpm({ args, state, shell }: Invocation): void {
   const words = readOptions(args).operands.map(({ value }) => value)
   if (words[0] === 'pkg' && words[1] === 'set')
     for (const setting of words.slice(2)) {
@@ -35,5 +35,4 @@ export function runNpm({ args, state, shell, name }: Invocation): void {
   if (made === undefined) return
   for (const [, script = ''] of made.matchAll(/"[\w:-]+"\s*:\s*"((?:[^"\\]|\\.)*)"/g))
     shell.script(script.replaceAll(/\\(.)/g, '$1'), state)
-  shell.opaque(made, `${name} runs scripts that come with the command`)
 }

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path'
 import { guardHome } from '../../guard-home.ts'
 import { fold, isInside } from '../own-match.ts'
 import type { Attempt, Tampering } from './attempt.ts'
-import { programAt } from './spoken-runs.ts'
+import { nameOf, programAt } from './spoken-runs.ts'
 
 /** The ledger, its key and the helper's socket: an agent has no business there, not even to read. */
 export const readsPrivate: Tampering = (attempt) => {
@@ -36,7 +36,11 @@ export const readsPrivate: Tampering = (attempt) => {
     return sentence
   const taken = runs.flatMap((run) => {
     const at = programAt(run, (name) => takers.has(name))
-    return at < 0 || run.loose ? [] : run.words.slice(at + 1)
+    const words = run.words.slice(at + 1)
+    const packs =
+      !/tar$|^cpio$/.test(nameOf(run.words[at])) ||
+      words.some((word) => /^-?[a-zA-Z]*[cru]|^--create$/.test(word ?? ''))
+    return at < 0 || run.loose || !packs ? [] : words
   })
   if (taken.some((word) => word !== null && takesAlong(word, attempt, home)))
     return `${sentence}: it would be copied along with the directory it is in`

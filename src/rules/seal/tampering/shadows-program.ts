@@ -11,7 +11,7 @@ export const shadowsProgram: Tampering = (attempt) => {
       return `${path} is loaded into every program, the hooks among them`
     if ([path, real].some((name) => programs.test(basename(name)) && places.has(fold(dirname(name)))))
       return `${path} would stand in for a program that the hooks are started or the tree is read with`
-    if (/\/node_modules\/\.bin\/[^/]+$/.test(path) && !/mode|owner|removes/.test(how))
+    if (isRunner(path, attempt) && !/mode|owner|removes/.test(how))
       return `${path} would stand in for a program that the evidence is made with`
     if (fold(path) === fold(`${attempt.world.home}/.claude.json`))
       return `${path} says which projects are trusted, and without trust no hook of a project runs`
@@ -20,6 +20,17 @@ export const shadowsProgram: Tampering = (attempt) => {
 }
 
 const programs = /^(?:node|git|sh|env|gantry|claude|codex|gemini|copilot|cursor-agent|opencode)$/i
+
+/** In the directory npm puts before all others: one that is there, or one by whose name tests are run. */
+function isRunner(path: string, { world }: Attempt): boolean {
+  if (!path.endsWith(`/node_modules/.bin/${basename(path)}`)) return false
+  return (
+    world.resolve(path).kind !== 'missing' || programs.test(basename(path)) || runners.test(basename(path))
+  )
+}
+
+const runners =
+  /^(?:npm|npx|pnpm|yarn|tsx?|ts-node|vitest|jest|mocha|ava|tap|c8|nyc|tsc|eslint|biome|playwright|cypress)$/i
 
 function isLoaded(path: string): boolean {
   return /^\/etc\/ld\.so\.(?:preload|conf)$|^\/etc\/ld\.so\.conf\.d\//.test(path)

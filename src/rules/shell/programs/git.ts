@@ -1,7 +1,8 @@
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Invocation, type Shell, type ShellState } from '../interpreter.ts'
+import { type Arg, argOf, type Invocation, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 import { patchFiles } from './editors.ts'
+import { configureGit, makeDirectory, runGitSetting, runGiven, writeNamed } from './git-commands.ts'
 import { bringBack, changeTree, chosen } from './git-tree.ts'
 import { untracked } from './untracked.ts'
 
@@ -45,26 +46,26 @@ export function git(invocation: Invocation): null {
     case 'bundle':
       return outputs(inside)
     case 'config':
-      return configure(inside)
+      return configureGit(inside)
     case 'rebase':
     case 'bisect':
     case 'filter-branch':
     case 'difftool':
     case 'grep':
-      return runs(inside)
+      return runGiven(inside)
     case 'submodule':
-      runs(inside)
-      return makes(inside, 2)
+      runGiven(inside)
+      return makeDirectory(inside, 2)
     case 'clone':
     case 'worktree':
-      return makes(inside, 1)
+      return makeDirectory(inside, 1)
     case 'init':
-      return makes(inside, 0)
+      return makeDirectory(inside, 0)
     case 'merge-file':
     case 'interpret-trailers':
     case 'credential-store':
     case 'update-index':
-      return names(inside)
+      return writeNamed(inside)
     default:
       return null
   }
@@ -92,18 +93,9 @@ export function afterGlobalOptions({ args, state, shell }: Invocation): {
     const next = args[index]?.value ?? ''
     if (value === '-C' || value === '--work-tree') cwd = absolutePath(next, cwd)
     const [, name = '', setting = ''] = value === '-c' ? (/^([^=]+)=(.*)$/s.exec(next) ?? []) : []
-    runSetting(name, setting, state, shell)
+    runGitSetting(name, setting, state, shell)
   }
   return { words: args.slice(index), state: { ...state, cwd } }
-}
-
-/** Some settings are commands. */
-function runSetting(name: string, value: string, state: ShellState, shell: Shell): void {
-  if (/^alias\./i.test(name) && value.startsWith('!')) shell.script(value.slice(1), state)
-  else if (
-    /editor|pager|command|fsmonitor|textconv|external|driver|helper|\.(?:clean|smudge|cmd)$/i.test(name)
-  )
-    shell.script(value.replace(/^!/, ''), state)
 }
 
 function remove(invocation: Invocation): null {
@@ -187,83 +179,5 @@ function outputs({ args, state, shell, name }: Invocation): null {
   for (const file of options.values('o', 'output')) shell.write(file, `${name} writes it`, state)
   if (name === 'git bundle' && options.operands[0]?.value === 'create' && options.operands[1] !== undefined)
     shell.write(options.operands[1], 'git bundle writes it', state)
-  return null
-}
-
-function configure({ args, state, shell }: Invocation): null {
-  const [key, value] = readOptions(args, ['f', 'file', 'type', 't']).operands.filter(
-    (each) => each.value !== 'set',
-  )
-  if (key !== undefined && value !== undefined) runSetting(key.value, value.value, state, shell)
-  for (const file of readOptions(args, ['f', 'file']).values('f', 'file'))
-    if (
-      args.some(({ value }) =>
-        /^(?:--(?:add|unset|unset-all|replace-all|edit)|set|unset|edit)$/.test(value),
-      ) ||
-      readOptions(args, ['f', 'file', 'type', 't']).operands.length > 1
-    )
-      shell.write(file, 'git config writes it', state)
-  return null
-}
-
-const commandOptions = [
-  'x',
-  'exec',
-  'extcmd',
-  'tree-filter',
-  'index-filter',
-  'msg-filter',
-  'env-filter',
-  'parent-filter',
-  'commit-filter',
-]
-
-/** Subcommands whose operands, or one option, are files they write. */
-function names({ args, state, shell, name }: Invocation): null {
-  const { given, operands, values } = readOptions(args, ['file', 'trailer', 'L', 'cacheinfo', 'chmod'])
-  const prints = name === 'git merge-file' ? given.has('p') || given.has('stdout') : false
-  const edits = name === 'git interpret-trailers' ? given.has('in-place') : name !== 'git credential-store'
-  const files = name === 'git merge-file' ? operands.slice(0, 1) : operands
-  for (const file of prints || !edits ? [] : files) shell.write(file, `${name} changes it`, state)
-  if (name === 'git credential-store')
-    for (const file of values('file')) shell.write(file, `${name} writes it`, state)
-  return null
-}
-
-/** A new directory, as the operand at `position` names it. */
-function makes({ args, state, shell, name }: Invocation, position: number): null {
-  const { operands, values } = readOptions(args, [
-    'b',
-    'B',
-    'o',
-    'origin',
-    'branch',
-    'c',
-    'config',
-    'depth',
-    'separate-git-dir',
-    'template',
-    'reference',
-    'j',
-    'jobs',
-    'name',
-    'initial-branch',
-  ])
-  const target = operands[position]
-  const adds = !/worktree|submodule/.test(name) || operands[0]?.value === 'add'
-  for (const each of [...(target === undefined || !adds ? [] : [target]), ...values('separate-git-dir')])
-    shell.write(each, `${name} makes it`, state)
-  return null
-}
-
-/** Subcommands that run commands they are given. */
-function runs({ args, state, shell, name }: Invocation): null {
-  const commands = name === 'git grep' ? ['O', 'open-files-in-pager'] : commandOptions
-  for (const { value } of readOptions(args, commands).values(...commands)) shell.script(value, state)
-  const at = args.findIndex(({ value }) => value === (name === 'git bisect' ? 'run' : 'foreach'))
-  if (at === -1 || name === 'git rebase') return null
-  const command = args.slice(at + 1).filter(({ value }) => value !== '--recursive')
-  if (name === 'git bisect') shell.run(command, state)
-  else shell.script(command.map(({ value }) => value).join(' '), state)
   return null
 }
