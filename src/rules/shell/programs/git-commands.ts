@@ -1,6 +1,7 @@
 import type { Invocation, Shell, ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 
+/** `git config`: a file it writes, and a setting that is a command. */
 export function configureGit({ args, state, shell }: Invocation): null {
   const [key, value] = readOptions(args, ['f', 'file', 'type', 't']).operands.filter(
     (each) => each.value !== 'set',
