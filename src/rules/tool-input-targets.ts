@@ -25,10 +25,16 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
   const writes =
     telling.some((word) => writing.has(word)) || (!reads && fields.some(({ key }) => isContent(key)))
   const runs = !reads && words.some((word) => running.has(word))
+  const hasContent = fields.some(({ key }) => isContent(key))
   const found: CallTargets[] = []
-  if (writes) found.push({ ...nothing, writes: fields.flatMap((field) => target(field)) })
-  for (const { key, value } of fields)
+  // Where a result goes is written to, whatever else the tool does.
+  const written = writes ? fields : fields.filter(({ key }) => isResult(key))
+  found.push({ ...nothing, writes: written.flatMap((field) => target(field)) })
+  for (const { key, value } of fields) {
     if (isCommand(key) && (runs || !reads)) found.push(interpret(value, cwd, world))
+    if (isCode(key) && runs) for (const each of asCommands(value)) found.push(interpret(each, cwd, world))
+  }
+  for (const line of commandLines(input)) if (runs || !reads) found.push(interpret(line, cwd, world))
   return {
     writes: found.flatMap((each) => each.writes),
     runs: found.flatMap((each) => each.runs),
@@ -36,7 +42,9 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
   }
 
   function target({ key, value }: Field): WriteTarget[] {
-    if (!isPath(key) || value.length > 4096 || value === '') return []
+    if (!(isPath(key) || (key === '' && !/\s/.test(value))) || value.length > 4096 || value === '') return []
+    // What has a name need not be a file.
+    if (/^name$/i.test(key) && !hasContent && !words.some((word) => fileWords.has(word))) return []
     if ([...words, ...asked].includes('copy') && isSource(key)) return []
     const path = fromUri(value)
     const below = [...words, ...asked].some((word) => removing.has(word))
@@ -65,15 +73,56 @@ function fieldsOf(input: unknown): readonly Field[] {
   return found
 
   function visit(key: string, value: unknown, depth: number): void {
-    if (found.length >= maxFields || depth > 8) return
-    if (typeof value === 'string') found.push({ key, value })
-    else if (Array.isArray(value)) for (const each of value) visit(key, each, depth + 1)
+    if (found.length >= maxFields || depth > 32) return
+    if (typeof value === 'string') {
+      found.push({ key, value })
+      visit(key, parsed(value), depth + 8)
+    } else if (Array.isArray(value)) for (const each of value) visit(key, each, depth + 1)
     else if (typeof value === 'object' && value !== null)
-      for (const [name, each] of Object.entries(value)) visit(name, each, depth + 1)
+      for (const [name, each] of Object.entries(value)) {
+        // `files: { '.env': 'text' }`: the names of a list are the paths.
+        if (isPath(key) && /[./]/.test(name)) found.push({ key, value: name })
+        visit(name, each, depth + 1)
+      }
   }
 }
 
 const maxFields = 500
+
+/** An input within the input, as text. */
+function parsed(text: string): unknown {
+  if (!/^\s*[{[]/.test(text) || text.length > 65_536) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** A program with its words in a list of their own, or all of them in one. */
+function commandLines(input: unknown): readonly string[] {
+  if (typeof input === 'string') return [input]
+  if (typeof input !== 'object' || input === null) return []
+  const lists = Object.entries(input).flatMap(([key, value]): [string, readonly string[]][] =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string') ? [[key, value]] : [],
+  )
+  const program = Object.entries(input).find(
+    ([key, value]) => /^(?:command|cmd|program|executable|file)$/i.test(key) && typeof value === 'string',
+  )?.[1]
+  return lists.flatMap(([key, words]) => {
+    if (/^commands$/i.test(key)) return [words.join('\n')]
+    if (!/^(?:command|cmd|args|argv|arguments)$/i.test(key)) return []
+    const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+    return [typeof program === 'string' ? `${program} ${line}` : line]
+  })
+}
+
+/** Code in a language nobody names: as what the common ones would make of it. */
+function asCommands(code: string): readonly string[] {
+  const quoted = `'${code.replaceAll("'", "'\\''")}'`
+  const lines = [...code.matchAll(/^\s*!(.+)$/gm)].map(([, line = '']) => line)
+  return [`python3 -c ${quoted}`, `node -e ${quoted}`, ...lines]
+}
 
 /** `mcp__files__writeFile` → mcp, files, write, file. */
 function nameWords(tool: string): readonly string[] {
@@ -84,10 +133,12 @@ function nameWords(tool: string): readonly string[] {
 }
 
 const writing = new Set(
-  'write edit create update delete remove move rename copy append insert replace patch put save modify set upload touch truncate chmod mkdir apply overwrite str download extract unzip export multiedit notebookedit unlink rm mv cp add change fix format convert store sync restore revert'.split(
+  'write edit create update delete remove move rename copy append insert replace patch put save modify set upload touch truncate chmod mkdir apply overwrite str download extract unzip export multiedit notebookedit unlink rm mv cp add change fix format convert store sync restore revert checkout reset screenshot pdf record capture render generate dump dl'.split(
     ' ',
   ),
 )
+
+const fileWords = new Set('file files fs filesystem document dir directory folder notebook path'.split(' '))
 
 const removing = new Set('delete remove move rename rm mv unlink'.split(' '))
 
@@ -97,10 +148,12 @@ const reading = new Set(
   ),
 )
 
-const running = new Set('run exec execute shell bash command terminal process eval spawn sh cmd'.split(' '))
+const running = new Set(
+  'run repl exec execute shell bash command terminal process eval spawn sh cmd'.split(' '),
+)
 
 function isPath(key: string): boolean {
-  return /(?:path|paths|file|files|filename|filenames|uri|uris|target|targets|dest|destination|dst|output|out|to|notebook|location|source|sources|src|from|name|document|resource)$/i.test(
+  return /(?:path|paths|file|files|filename|filenames|uri|uris|target|targets|dest|destination|dst|output|out|to|notebook|location|source|sources|src|from|name|document|resource|save_?as)$/i.test(
     key,
   )
 }
@@ -117,6 +170,16 @@ function isContent(key: string): boolean {
 
 function isOperation(key: string): boolean {
   return /^(?:operation|action|method|op|mode|command|verb|type|kind)$/i.test(key)
+}
+
+function isResult(key: string): boolean {
+  return /^(?:output|out|dest|destination|save)(?:_?(?:path|file|name|to|as|dir))?$|^download_?(?:path|to)$/i.test(
+    key,
+  )
+}
+
+function isCode(key: string): boolean {
+  return /^(?:code|source|python|javascript|js|script|expression|cell)$/i.test(key)
 }
 
 function isCommand(key: string): boolean {

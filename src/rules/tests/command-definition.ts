@@ -14,6 +14,7 @@ export function commandDefinition(root: string, command: string, kind: EvidenceK
   const parts = [
     packageScript(command, text),
     makeTarget(command, text),
+    packageRunner(command, text),
     scriptFile(command, text),
     ...(kind === 'lint' || kind === 'build' ? [] : configurations(command, text)),
   ].filter((part) => part !== null)
@@ -41,6 +42,15 @@ function packageScript(command: string, text: ReadText): string | null {
   }
   add(called === 't' || called === 'tst' ? 'test' : called)
   return lines.length === 0 ? null : lines.join('\n')
+}
+
+/** Settings of npm that put another shell or other options under its scripts. */
+function packageRunner(command: string, text: ReadText): string | null {
+  if (!/^(?:npm|npx|pnpm|yarn)\b/.test(command.trim())) return null
+  const lines = (text('.npmrc') ?? '')
+    .split('\n')
+    .filter((line) => /^\s*(?:script-shell|node-options|ignore-scripts|shell-emulator|prefix)\s*=/.test(line))
+  return lines.length === 0 ? null : lines.map((line) => `.npmrc: ${line.trim()}`).join('\n')
 }
 
 function scriptsIn(json: string | null): ReadonlyMap<string, string> {
@@ -91,12 +101,21 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly [stri
     ],
   },
   { by: /\bvitest\b/, files: configNames('vitest.config').concat(configNames('vite.config')) },
-  { by: /\bjest\b/, files: [...configNames('jest.config'), ['jest.config.json', null]] },
+  {
+    by: /\bjest\b/,
+    files: [
+      ...configNames('jest.config'),
+      ['jest.config.json', null],
+      ['package.json', /"jest"\s*:\s*\{[\s\S]*?\n {2}\}/],
+    ],
+  },
   {
     by: /\bmocha\b/,
     files: [
       ['.mocharc.json', null],
       ['.mocharc.yml', null],
+      ['.mocharc.yaml', null],
+      ['.mocharc.jsonc', null],
       ['.mocharc.js', null],
       ['.mocharc.cjs', null],
     ],
