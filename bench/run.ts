@@ -8,13 +8,16 @@ import { claudeTrials, sdkTurns } from './claude-code.ts'
 import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
+import { guardEditedFiles } from './guard-edited-files.ts'
 import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool, residentHook } from './guard-hook.ts'
 import { guardSessionStart } from './guard-session-start.ts'
 import { guardTrace } from './guard-trace.ts'
 import { replay } from './replay.ts'
 import { startup } from './startup.ts'
+import { listQueue } from './task-queue.ts'
 import { hashRepository } from './tree-hash.ts'
 import { memory, trials } from './trials.ts'
+import { verifyOnBubblewrap, verifyOnDocker } from './verify.ts'
 
 const root = join(import.meta.dirname, '..')
 const figures: Record<string, () => Promise<Figure>> = {
@@ -35,7 +38,11 @@ const figures: Record<string, () => Promise<Figure>> = {
   'resident-hook': residentHook,
   'guard-session-start': guardSessionStart,
   'guard-engine': engineTime,
+  'guard-edited-files': guardEditedFiles,
   'guard-trace': guardTrace,
+  'task-queue': listQueue,
+  'verify-bubblewrap': verifyOnBubblewrap,
+  'verify-docker': verifyOnDocker,
 }
 
 const wanted = process.argv.slice(2)

@@ -15,11 +15,15 @@ const steps = {
     ['knip'],
     ['node', 'scripts/generate.ts', '--check'],
     ['node', 'scripts/fetch-agents.ts'],
+    ['node', 'scripts/start-sandboxes.ts'],
     ['vitest', 'run', ...['pure', 'unit', 'slow', 'e2e'].flatMap((name) => ['--project', name])],
     ['node', 'scripts/test-agents.ts', 'main'],
   ],
   agents: [['node', 'scripts/test-agents.ts']],
 }
+
+/** Done however the steps end: what was started for them is not left running. */
+const afterwards = { test: [['node', 'scripts/start-sandboxes.ts', 'stop']] }
 
 const [name = '', ...extra] = process.argv.slice(2)
 const wanted = steps[name]
@@ -30,13 +34,16 @@ if (wanted === undefined) {
 
 if (!installed()) {
   console.log('Installing dependencies (npm install) …')
-  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
+  const status = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
+  if (status !== 0) process.exit(status)
 }
 for (const [command, ...args] of wanted) {
   // Whoever names tests wants these and not the agents'.
   if (name === 'test' && extra.length > 0 && args.includes('scripts/test-agents.ts')) continue
-  run(command, command === 'vitest' || name !== 'test' ? [...args, ...extra] : args)
+  const status = run(command, command === 'vitest' || name !== 'test' ? [...args, ...extra] : args)
+  if (status !== 0) leave(status)
 }
+leave(0)
 
 /** npm leaves a copy of the lockfile it installed: when it lacks a package of ours at our version, an install is due. */
 function installed() {
@@ -57,5 +64,10 @@ function run(command, args) {
     env: { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}` },
   })
   if (error) console.error(`${command}: ${error.message}`)
-  if (status !== 0) process.exit(status ?? 3)
+  return status ?? 3
+}
+
+function leave(status) {
+  for (const [command, ...args] of afterwards[name] ?? []) run(command, args)
+  process.exit(status)
 }

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build, type Plugin } from 'rolldown'
+import { standIn } from './stand-in.ts'
 
 const root = join(import.meta.dirname, '..')
 const entry = join(root, 'src/hook-main.ts')
@@ -23,7 +24,22 @@ const slowToLoad = new Set([
  * first used; what is in none of them is needed always. No module may do anything but declare when it is loaded.
  */
 const parts: readonly (readonly [string, RegExp])[] = [
-  ['shell', /^node_modules\/unbash\/|^src\/rules\/(?:shell\/|targets\.ts)/],
+  ['shell-git', /^src\/rules\/shell\/programs\/(?:git|tracked|untracked)/],
+  ['shell-code', /^src\/rules\/shell\/(?:code\/(?!interpreters)|run-shell\.ts)/],
+  ['shell-files', /^src\/rules\/shell\/programs\/(?:archives|copies|downloads|editors|find)\.ts$/],
+  [
+    'shell-files',
+    /^src\/rules\/shell\/(?:containers|feed|file-lists|patched-paths|powershell|run-definitions|text-filters|translate)\.ts$/,
+  ],
+  [
+    'shell-words',
+    /^src\/rules\/shell\/(?:arithmetic|builtins|expand-(?:braces|glob|parameter)|glob-pattern|run-hidden|unescape-text)\.ts$/,
+  ],
+  [
+    'shell-words',
+    /^node_modules\/unbash\/dist\/(?:ansi-c|arithmetic|arithmetic-parts|heredoc|traversal)\.js$/,
+  ],
+  ['shell', /^node_modules\/unbash\/|^src\/rules\/shell\//],
   ['yaml', /^node_modules\/yaml\/|^src\/io\/yaml-source\.ts$/],
   ['installers', /^src\/agents\/(?:hook-config\/|hook-installers|.*\/(?:hook-config|guard-plugin)\.ts)/],
   ['installers', /^src\/guard\/hook\/has-own-hook\.ts$/],
@@ -33,8 +49,15 @@ const parts: readonly (readonly [string, RegExp])[] = [
     'settings-of-agents',
     /^src\/core\/jsonc\/|^src\/rules\/seal\/(?:steering-content|seal-files|first-seal)\.ts$/,
   ],
-  ['before-a-tool', /^src\/rules\/(?:protected-path|seal\/.*)\.ts$/],
+  ['unknown-tools', /^src\/rules\/(?:tool-input\/|(?:tool-input-targets|protected-below|named-paths)\.ts$)/],
+  [
+    'before-a-tool',
+    /^src\/rules\/(?:protect-(?:files|itself)|protected-path|refuse-unseen-input|targets)\.ts$/,
+  ],
+  ['before-a-tool', /^src\/rules\/seal\//],
   ['evidence', /^src\/rules\/(?:evidence\/(?!lasting-change)|verify\/)/],
+  ['evidence', /^src\/core\/(?:kind-of-command\.ts|test-output\/)/],
+  ['turns', /^src\/rules\/(?:completion-gate|inject-context|relay-compaction|broken-settings)\.ts$/],
   ['project', /^src\/rules\/(?:project\/(?!declaring-files)|tests\/(?!test-files)|context\/|gate\/)/],
   ['settings-files', /^src\/rules\/settings\/(?:check-values|json-source)\.ts$|^src\/core\/nearest\.ts$/],
   ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
@@ -42,8 +65,13 @@ const parts: readonly (readonly [string, RegExp])[] = [
     'processes',
     /^src\/io\/(?:capped-|pipe|input-file|ids|info-exclude)|^src\/rules\/facts\/tree-fingerprint\.ts$/,
   ],
-  ['after-a-tool', /^src\/rules\/(?:trace\/append-trace|facts\/edited-files)\.ts$/],
-  ['after-a-tool', /^src\/io\/(?:rotating-log|lock|content-hash)\.ts$/],
+  ['after-a-tool', /^src\/rules\/(?:trace\/append-trace|facts\/edited-files|tests\/test-files)\.ts$/],
+  ['after-a-tool', /^src\/rules\/(?:count-edits|detect-loops|time-budget|track-tasks|loops\/.*)\.ts$/],
+  [
+    'after-a-tool',
+    /^src\/rules\/(?:store-event\/(?:normalise-line|outcome-signature)|views\/(?!show-event|views-directory).*)\.ts$/,
+  ],
+  ['after-a-tool', /^src\/io\/(?:rotating-log|lock|content-hash)\.ts$|^src\/agents\/hooks\/outcome\.ts$/],
   [
     'resident',
     /^src\/guard\/hook\/resident\/(?!resident-at|socket-path)|^src\/io\/(?:unix-socket|start-detached)/,
@@ -150,26 +178,20 @@ function sectionOf(id: string, { partOf }: Graph): string {
   return `require('section:${partOf.get(id)}').offered`
 }
 
-/** The main section is there before any other; of the others only functions and texts can stand for what is not loaded yet. */
+/** The main section is there before any other; of the others only what has a stand-in need not be loaded yet. */
 function canForward(id: string, { partOf, far }: Graph): boolean {
   return (
-    partOf.get(id) === main ||
-    Object.values(far.get(id) ?? {}).every((value) => typeof value === 'string' || isPlainFunction(value))
+    partOf.get(id) === main || Object.values(far.get(id) ?? {}).every((value) => standIn(value, '') !== null)
   )
-}
-
-function isPlainFunction(value: unknown): boolean {
-  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))
 }
 
 /** A module that calls another section, which is loaded with the first call. */
 function forwards(id: string, graph: Graph): string {
   const lines = Object.entries(graph.far.get(id) ?? {}).map(([key, value]) => {
     const there = `${sectionOf(id, graph)}[${placeOf(id, key, graph)}]`
-    if (typeof value === 'string') return `export const ${key} = ${JSON.stringify(value)}`
-    return graph.partOf.get(id) === main
-      ? `export const ${key} = /* @__PURE__ */ (() => ${there})()`
-      : `export const ${key} = (...given) => ${there}(...given)`
+    if (typeof value !== 'string' && graph.partOf.get(id) === main)
+      return `export const ${key} = /* @__PURE__ */ (() => ${there})()`
+    return `export const ${key} = /* @__PURE__ */ (() => ${standIn(value, there)})()`
   })
   return lines.join('\n')
 }

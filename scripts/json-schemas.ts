@@ -6,9 +6,11 @@ import { rubricSchema } from '../src/judge/rubric.ts'
 import { boundaryScriptSchema } from '../src/models/boundary/script/schema.ts'
 import { modelScriptSchema } from '../src/models/scripted/schema.ts'
 import { scenarioSchema } from '../src/scenario/schema.ts'
+import { agentFileSchema } from '../src/verifier/agent-file-schema.ts'
 
 const schemas: Record<string, { readonly title: string; readonly schema: z.ZodType }> = {
   gantry: { title: 'gantry.yaml', schema: configSchema },
+  agent: { title: 'agent.yaml: how a repository is verified', schema: agentFileSchema },
   scenario: { title: 'A Gantry scenario', schema: scenarioSchema },
   harness: { title: 'harness.json: settings of the guard', schema: harnessSchema },
   rubric: { title: 'A rubric for the judge', schema: rubricSchema },

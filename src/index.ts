@@ -5,7 +5,13 @@ export type { AgentDriver, AgentHooks, AgentOutcome, AgentProbe, AgentRequest } 
 export type { HookCapabilities, HookCodec, HookReply } from './agents/hook-codec.ts'
 export { detectCaller, type HookedAgent, hookCodecs } from './agents/hook-codecs.ts'
 export { bareAgents, createAgent } from './agents/index.ts'
+export { type FoundVerification, findVerification } from './config/find-verification.ts'
 export { loadProject, type Project } from './config/load.ts'
+export {
+  type RepositoryRequest,
+  type VerifiedRepository,
+  verifyRepository,
+} from './config/verify-repository.ts'
 export type { Decision, EndState, Finding } from './core/decision.ts'
 export { type ErrorCode, formatPosition, GantryError } from './core/error.ts'
 export type { GantryEvent } from './core/event.ts'
@@ -18,8 +24,6 @@ export type { Verdict } from './core/verdict.ts'
 export { version } from './core/version.ts'
 export { type Explanation, explain } from './guard/explain.ts'
 export { answerHook } from './guard/hook/answer-hook.ts'
-export { type InstallOutcome, installHooks } from './guard/install/install-hooks.ts'
-export { type UninstallOutcome, uninstallHooks } from './guard/install/uninstall-hooks.ts'
 export { type PreparedPlan, preparePlan } from './guard/plan/prepare-plan.ts'
 export { planExitCodes, runPlan } from './guard/plan/run-plan.ts'
 export { type Proof, prove } from './guard/prove/prove.ts'
@@ -28,6 +32,8 @@ export { type AgentStatus, guardStatus, isArmed } from './guard/status/guard-sta
 export { readTrace } from './guard/trace/read-trace.ts'
 export type { TraceReport } from './guard/trace/trace-report.ts'
 export { type ProjectVerification, verifyProject } from './guard/verify-project.ts'
+export { type InstallOutcome, installHooks } from './guarding/install-hooks.ts'
+export { type UninstallOutcome, uninstallHooks } from './guarding/uninstall-hooks.ts'
 export { type BehindSession, type ModelBehind, openBehind } from './models/boundary/behind.ts'
 export type {
   Boundary,
@@ -84,3 +90,5 @@ export { runScenarios, type ScenarioRunOptions } from './scenario/run-scenarios.
 export { type Validation, validateScenarios } from './scenario/validate.ts'
 export type { Manifest, RunRow, Store, StoredRun } from './store/contract.ts'
 export { openStore } from './store/open-store.ts'
+export { type ReadAgentFile, readAgentFile } from './verifier/agent-file.ts'
+export type { AgentFile, VerifierResponse, VerifyEvent } from './verifier/contract.ts'

@@ -18,6 +18,8 @@ const parts = [
 ]
 /** The user's gantry.yaml: it knows every part by its schema, and every face reads it. */
 const config = 'config'
+/** The guard around an agent, for good or for the time of a run: what several faces do to an agent they start. */
+const guarding = 'guarding'
 const faces = ['scenario', 'plugin', 'task', 'guard']
 const shells = ['cli', 'server']
 const pureLibraries = ['zod', 'json-p3', 're2js', 'package.json']
@@ -87,7 +89,8 @@ function mayImport(from: string, to: string, file: string): boolean {
   if (to === 'io') return true
   if (parts.includes(from)) return parts.includes(to) && file.endsWith('/contract.ts')
   if (from === config) return parts.includes(to)
-  if (faces.includes(from)) return parts.includes(to) || to === config
+  if (from === guarding) return parts.includes(to) || to === config
+  if (faces.includes(from)) return parts.includes(to) || to === config || to === guarding
   return shells.includes(from)
 }
 

@@ -1,5 +1,4 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GantryError } from '../core/error.ts'
 import type { HookRegistration } from './hook-codec.ts'
@@ -61,71 +60,6 @@ describe.each(installableAgents)('the installer of %s', (agent) => {
 describe.each(json)('the installer of %s, over what others wrote', (agent) => {
   const installer = own(agent)
   const command = commandOf(agent)
-  const handler = fc.oneof(
-    fc.record({
-      type: fc.constant('command'),
-      command: fc.constantFrom('echo hi', 'node other.js --agent x'),
-    }),
-    fc.record({ bash: fc.constant('./check.sh'), timeoutSec: fc.nat(60) }),
-    fc.jsonValue({ maxDepth: 1 }),
-  )
-  const entry = fc.oneof(
-    handler,
-    fc.record({ matcher: fc.constantFrom('*', 'Bash', ''), hooks: fc.array(handler) }),
-  )
-  const settings = fc.record(
-    {
-      hooks: fc.dictionary(
-        fc.constantFrom('PreToolUse', 'Stop', 'Foreign', '__proto__'),
-        fc.array(entry, { maxLength: 3 }),
-      ),
-      permissions: fc.jsonValue({ maxDepth: 2 }),
-      $schema: fc.string(),
-      version: fc.constant(1),
-    },
-    { requiredKeys: [] },
-  )
-  const text = fc
-    .tuple(
-      settings,
-      fc.constantFrom(undefined, 2, 4, '\t'),
-      fc.constantFrom('\n', '\r\n'),
-      fc.constantFrom('', '\n'),
-    )
-    .map(([value, indent, eol, end]) => `${JSON.stringify(value, null, indent).replaceAll('\n', eol)}${end}`)
-
-  test('keeps it all, adds ours as the last, and is found there', () => {
-    fc.assert(
-      fc.property(text, (before) => {
-        const after = installer.install(before, command)
-        expect(installer.inspect(after, command)).toEqual({ kind: 'installed' })
-        const [old, now] = [JSON.parse(before), JSON.parse(after)]
-        for (const key of Object.keys(old)) if (key !== 'hooks') expect(now[key]).toEqual(old[key])
-        expect(Object.keys(now).filter((key) => key !== 'hooks')).toEqual(
-          Object.keys(old).filter((key) => key !== 'hooks'),
-        )
-        for (const event of Object.keys(old.hooks ?? {}))
-          expect(now.hooks[event].slice(0, old.hooks[event].length)).toEqual(old.hooks[event])
-        expect(installer.install(after, command)).toBe(after)
-      }),
-    )
-  })
-
-  test('without a receipt the uninstall still leaves what others wrote, and nothing of ours', () => {
-    fc.assert(
-      fc.property(text, (before) => {
-        const rest = installer.uninstall(installer.install(before, command))
-        const left = rest === null ? {} : JSON.parse(rest)
-        const old = JSON.parse(before)
-        expect(rest ?? '').not.toContain('hook-bin')
-        const kept = Object.entries(old.hooks ?? {}).filter(([, list]) => (list as unknown[]).length > 0)
-        expect(Object.entries(left.hooks ?? {}).filter(([, list]) => (list as unknown[]).length > 0)).toEqual(
-          kept,
-        )
-        if (rest !== null) expect(installer.uninstall(rest)).toBe(rest)
-      }),
-    )
-  })
 
   test('a hook of ours that somebody moved into a group of theirs is found and taken out alone', () => {
     const ours = JSON.parse(installer.install(null, command)).hooks.Stop[0]

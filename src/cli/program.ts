@@ -7,7 +7,9 @@ import { guardCommand } from './guard/index.ts'
 import { planCommand } from './plan/index.ts'
 import { runsCommand } from './runs/index.ts'
 import { scenarioCommand } from './scenario/index.ts'
+import { taskCommand } from './task/index.ts'
 import { testCommand } from './test.ts'
+import { verifyCommand } from './verify.ts'
 
 /** Every command of `gantry`; the docs' reference is generated from what this returns. */
 export function createProgram(context: CliContext): Command {
@@ -25,6 +27,8 @@ export function createProgram(context: CliContext): Command {
     )
   program.addCommand(testCommand(context))
   program.addCommand(scenarioCommand(context))
+  program.addCommand(verifyCommand(context))
+  program.addCommand(taskCommand(context))
   program.addCommand(guardCommand(context))
   program.addCommand(planCommand(context))
   program.addCommand(runsCommand(context))

@@ -1,6 +1,6 @@
-import { dirname, join, resolve } from 'node:path'
-import { isFile } from '../io/path-kind.ts'
+import { dirname, resolve } from 'node:path'
 import { parseYaml, readYaml, type SourceFile } from '../io/yaml.ts'
+import { findConfig } from './find-config.ts'
 import { type Config, configSchema } from './schema.ts'
 
 export interface Project {
@@ -13,17 +13,9 @@ export interface Project {
 
 /** The project around a directory. A configuration file that does not load is an error, never a warning. */
 export function loadProject(cwd: string, explicit?: string): Project {
-  const path = explicit === undefined ? findUpward(cwd) : resolve(cwd, explicit)
+  const path = explicit === undefined ? findConfig(cwd) : resolve(cwd, explicit)
   if (path === null)
     return { root: cwd, config: parseYaml('', 'gantry.yaml', configSchema).value, source: null }
   const source = readYaml(path, configSchema)
   return { root: dirname(path), config: source.value, source }
-}
-
-function findUpward(start: string): string | null {
-  for (let directory = resolve(start); ; directory = dirname(directory)) {
-    const found = ['gantry.yaml', 'gantry.yml'].map((name) => join(directory, name)).find(isFile)
-    if (found !== undefined) return found
-    if (directory === dirname(directory)) return null
-  }
 }

@@ -169,38 +169,6 @@ test('a secret is gone wherever it stands in a line', () => {
   )
 })
 
-test.each([
-  'a',
-  'sk-',
-  'eyJ',
-  'eyJaaaaaaaa.',
-  '@',
-  'a@',
-  'a@a.',
-  'token=',
-  'token="',
-  'password: "\\"',
-  'token ',
-  '--token ',
-  '\\',
-  '"',
-  '://',
-  '://a:',
-  '-----BEGIN PRIVATE KEY-----',
-  '-----BEGIN PRIVATE KEY-----\n',
-  'Bearer auth',
-  'authorization: ',
-  '/home/',
-  'C:\\Users\\',
-  '[REDACTED]',
-  'token=[REDACTED]',
-])('a megabyte of %j takes no time', (piece) => {
-  const text = piece.repeat(Math.ceil(1e6 / piece.length))
-  const started = performance.now()
-  redactAll(text)
-  expect(performance.now() - started).toBeLessThan(4_000)
-})
-
 test('data is redacted deep, by content and by name, and untouched data is not copied', () => {
   const { value } = createRedactor()
   const clean = { a: [1, 'x', { b: null }], tokens: { input: 1 } }

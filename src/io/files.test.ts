@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -14,7 +14,6 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { asPlainUser } from '../../test/as-plain-user.ts'
@@ -85,29 +84,6 @@ describe('atomic writing', () => {
     expect(stdout.trim()).toBe('NO_SPACE')
     expect(readdirSync(dir)).toEqual(['limited'])
     expect(readFileSync(path, 'utf8')).toBe('old')
-  })
-
-  test('writers in several processes never let a reader see half a file', async () => {
-    const path = join(dir, 'shared.json')
-    const program = (id: number) => `
-      import { writeJsonAtomic } from ${JSON.stringify(here)}
-      for (let n = 0; n < 150; n += 1) writeJsonAtomic(${JSON.stringify(path)}, { id: ${id}, n, fill: '${id}'.repeat(20_000) })`
-    const writers = [1, 2, 3].map((id) =>
-      promisify(execFile)(process.execPath, ['--input-type=module', '-e', program(id)]),
-    )
-    let open = true
-    const all = Promise.all(writers).finally(() => {
-      open = false
-    })
-    let reads = 0
-    while (open) {
-      const value = readJsonIfExists(path)
-      if (value !== undefined) reads += 1
-      await new Promise((resolve) => setTimeout(resolve, 1))
-    }
-    await all
-    expect(reads).toBeGreaterThan(0)
-    expect(readdirSync(dir)).toEqual(['shared.json'])
   })
 })
 

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { exec } from './exec.ts'
 import { findGitTop } from './find-git-top.ts'
+import { monotonicMs } from './monotonic.ts'
 
 /** A repository that is only looked at: nothing in it is written, and nothing its configuration names is run. */
 export interface GitRepository {
@@ -42,12 +43,24 @@ const overrules: readonly string[] = [
 /** Where the user keeps the settings that apply to all repositories; every other GIT_ variable is about one repository. */
 const keptVariables = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM', 'GIT_EXEC_PATH']
 
+export interface OpenRepositoryOptions {
+  /**
+   * How long each call of git may take: a pipe in the place of a file that git reads makes it wait for ever. After that it
+   * counts as killed, and for a while this process finds no repository there instead of waiting anew.
+   */
+  readonly timeoutMs?: number
+}
+
 /** The repository whose working tree holds `dir`; null when there is none, or no git that can read it. */
-export async function openRepository(dir: string): Promise<GitRepository | null> {
+export async function openRepository(
+  dir: string,
+  { timeoutMs }: OpenRepositoryOptions = {},
+): Promise<GitRepository | null> {
   const root = findGitTop(resolve(dir))
-  if (root === null) return null
+  if (root === null || (timeoutMs !== undefined && isSilent(root))) return null
+  const bound = timeoutMs === undefined ? null : { timeoutMs, whenLate: () => silence(root) }
   const plain = environment(root)
-  const listed = await runGit(root, plain, ['config', '--list', '-z'])
+  const listed = await runGit({ root, env: plain, bound }, ['config', '--list', '-z'])
   if (listed.exitCode !== 0) return null
   const settings = listed.stdout
     .toString('utf8')
@@ -60,8 +73,20 @@ export async function openRepository(dir: string): Promise<GitRepository | null>
     root,
     objectFormat: format?.[1] === 'sha256' ? 'sha256' : 'sha1',
     hasFilters: drivers.length > 0,
-    run: (args, options) => runGit(root, env, args, options),
+    run: (args, options) => runGit({ root, env, bound }, args, options),
   }
+}
+
+/** Until when repositories whose git gave no answer in time are not asked. */
+const silentUntilMs = new Map<string, number>()
+const silentForMs = 30_000
+
+function silence(root: string): void {
+  silentUntilMs.set(root, monotonicMs() + silentForMs)
+}
+
+function isSilent(root: string): boolean {
+  return (silentUntilMs.get(root) ?? 0) > monotonicMs()
 }
 
 function environment(root: string): Record<string, string> {
@@ -98,14 +123,19 @@ function withoutFilters(drivers: readonly string[]): Record<string, string> {
   return env
 }
 
+interface GitPlace {
+  readonly root: string
+  readonly env: Record<string, string>
+  readonly bound: { readonly timeoutMs: number; readonly whenLate: () => void } | null
+}
+
 async function runGit(
-  root: string,
-  env: Record<string, string>,
+  { root, env, bound }: GitPlace,
   args: readonly string[],
   { cwd = root, stdin }: GitRunOptions = {},
 ): Promise<GitAnswer> {
   const chunks: Uint8Array[] = []
-  const { exitCode } = await exec({
+  const { exitCode, ending } = await exec({
     argv: ['git', ...overrules, ...args],
     cwd,
     env,
@@ -113,6 +143,9 @@ async function runGit(
     maxOutputBytes: 4096,
     onStdout: (chunk) => void chunks.push(chunk),
     ...(stdin === undefined ? {} : { stdin }),
+    // It only reads: nothing has to be put in order before it goes.
+    ...(bound === null ? {} : { timeoutMs: bound.timeoutMs, graceMs: 100 }),
   })
+  if (ending === 'timed_out') bound?.whenLate()
   return { exitCode, stdout: Buffer.concat(chunks) }
 }

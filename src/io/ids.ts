@@ -5,8 +5,17 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 /** `run_YYYYMMDD_HHMMSS_xxxxxx`, UTC. Unique enough for a burst; the store's exclusive mkdir settles the rest. */
 export function newRunId(clock: Clock = systemClock): string {
+  return stampedId('run', clock)
+}
+
+/** The same form with `task_`. */
+export function newTaskId(clock: Clock = systemClock): string {
+  return stampedId('task', clock)
+}
+
+function stampedId(prefix: string, clock: Clock): string {
   const [date, time] = clock.now().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T')
-  return `run_${date}_${time}_${randomSuffix(6)}`
+  return `${prefix}_${date}_${time}_${randomSuffix(6)}`
 }
 
 export function randomSuffix(length: number): string {

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,45 +76,6 @@ describe('the writer', () => {
     log.append({ a: 3 })
     log.close()
     expect(await readAll(path)).toEqual({ values: [{ a: 1 }, { a: 3 }], bad: [['{"a":', 2]] })
-  })
-
-  test('lines of several processes do not mix', async () => {
-    const path = freshPath()
-    const program = `import { openJsonl } from ${JSON.stringify(join(import.meta.dirname, 'jsonl.ts'))}
-      const log = openJsonl(${JSON.stringify(path)})
-      for (let turn = 0; turn < 50; turn++) {
-        for (let n = 0; n < 20; n++) log.append({ pid: process.pid, text: 'é'.repeat(200) })
-        await new Promise(setImmediate)
-      }
-      log.close()`
-    const children = [0, 1, 2].map(() =>
-      spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' }),
-    )
-    await Promise.all(children.map((child) => once(child, 'exit')))
-    const { values, bad } = await readAll(path)
-    expect([values.length, bad]).toEqual([3000, []])
-  })
-
-  test('kill -9 loses at most what the last turn appended', async () => {
-    const path = freshPath()
-    const program = `import { openJsonl } from ${JSON.stringify(join(import.meta.dirname, 'jsonl.ts'))}
-      const log = openJsonl(${JSON.stringify(path)})
-      for (let n = 1; ; n++) {
-        log.append({ n })
-        await new Promise(setImmediate)
-        process.stdout.write(n + '\\n')
-      }`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let told = ''
-    for await (const chunk of child.stdout) {
-      told += chunk
-      if (told.length > 2000) child.kill('SIGKILL')
-    }
-    const lastTold = Number(told.slice(0, told.lastIndexOf('\n')).split('\n').at(-1))
-    const { values } = await readAll(path)
-    expect(values.length).toBeGreaterThanOrEqual(lastTold)
   })
 
   test('a full disk is told by code, and nothing that was appended is forgotten', () => {

@@ -2,7 +2,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { hostname } from 'node:os'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
-import { readProcess } from './process-table.ts'
+import { isOwnerAlive, type ProcessOwner, thisProcess } from './process-owner.ts'
 
 /** Held until released or until its process dies, whichever comes first. */
 export interface Lock {
@@ -25,9 +25,7 @@ export interface LockHolder {
  */
 export function acquireLock(path: string, options: { readonly label: string }): Lock | null {
   const record: LockRecord = {
-    pid: process.pid,
-    startTicks: readProcess(process.pid)?.startTicks ?? null,
-    host: hostname(),
+    ...thisProcess(),
     label: options.label,
     since: new Date().toISOString(),
     token: randomSuffix(16),
@@ -47,14 +45,12 @@ export function acquireLock(path: string, options: { readonly label: string }): 
 /** Who holds it, or null when it is free for the taking. */
 export function lockHolder(path: string): LockHolder | null {
   const record = readRecord(path)
-  if (record === null || !isAlive(record)) return null
+  if (record === null || !isOwnerAlive(record)) return null
   const { pid, label, host, since } = record
   return { pid, label, host, since }
 }
 
-interface LockRecord extends LockHolder {
-  /** null where the system does not tell when a process was started. */
-  readonly startTicks: number | null
+interface LockRecord extends LockHolder, ProcessOwner {
   /** Names this one holding of the lock. */
   readonly token: string
 }
@@ -66,7 +62,7 @@ function take(path: string, draft: string, label: string): boolean {
     if (link(draft, path)) return true
     const dead = readRecord(path)
     if (dead === null) continue
-    if (isAlive(dead)) return false
+    if (isOwnerAlive(dead)) return false
     // Whoever holds the right to succeed this very holding, and finds it still in place, is alone in replacing it.
     const succession = acquireLock(`${path}.${dead.token}.next`, { label })
     if (succession === null) return false
@@ -128,21 +124,4 @@ function damagedRecord(path: string): LockRecord {
   const { ino, mtimeMs } = statSync(path)
   const token = `damaged${ino}x${Math.trunc(mtimeMs)}`
   return { pid: 0, startTicks: null, host: hostname(), label: '', since: '', token }
-}
-
-function isAlive({ pid, startTicks, host }: LockRecord): boolean {
-  if (host !== hostname()) return true
-  if (pid <= 0) return false
-  if (readProcess(process.pid) === null) return answersSignals(pid)
-  const holder = readProcess(pid)
-  return holder?.runsProgram === true && (startTicks === null || startTicks === holder.startTicks)
-}
-
-function answersSignals(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (cause) {
-    return errnoOf(cause) === 'EPERM'
-  }
 }

@@ -6,11 +6,11 @@ import {
   openSync,
   readSync,
   renameSync,
-  rmSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { acquireLock } from './lock.ts'
@@ -26,7 +26,9 @@ export interface RotatingLog {
 
 /**
  * Appends whole lines, each call one `O_APPEND` write, and moves a log that is full out of the way. Any number of
- * processes may do so at once: none loses a line, and only one of them moves. A link at the path is replaced, never followed.
+ * processes may do so at once: none loses a line, and only one of them moves. A link at the path is replaced, never followed,
+ * and so is a second name of a file: what is written there would stand in the file's other places. Throws when something that
+ * is no file stands there, and never waits for it.
  */
 export function appendRotating(log: RotatingLog, lines: string): void {
   try {
@@ -44,15 +46,17 @@ const maxTries = 5
 
 function rotate({ path, olderPath, keep, maxBytes }: RotatingLog, more: number): void {
   // Whoever comes second appends to the full log or to the new one; both are fine.
-  const lock = acquireLock(`${path}.lock`, { label: 'rotates a log' })
+  const lockPath = `${path}.lock`
+  if (lstatSync(lockPath, { throwIfNoEntry: false })?.isFile() === false) throw noLog(lockPath)
+  const lock = acquireLock(lockPath, { label: 'rotates a log' })
   if (lock === null) return
   try {
     if (sizeOf(path) + more <= maxBytes) return
-    rmSync(olderPath(keep), { force: true })
+    removeIfThere(olderPath(keep))
     for (let number = keep - 1; number >= 1; number -= 1)
       moveIfThere(olderPath(number), olderPath(number + 1))
     if (keep >= 1) moveIfThere(path, olderPath(1))
-    else rmSync(path, { force: true })
+    else removeIfThere(path)
   } finally {
     lock.release()
   }
@@ -72,15 +76,31 @@ function appended(path: string, bytes: Uint8Array): boolean {
 }
 
 function open(path: string): number {
-  const flags = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | (constants.O_NOFOLLOW ?? 0)
+  const before = lstatSync(path, { throwIfNoEntry: false })
+  if (before !== undefined && !before.isFile() && !before.isSymbolicLink()) throw noLog(path)
+  if (before?.isSymbolicLink() || (before?.nlink ?? 1) > 1) removeIfThere(path)
   try {
     return openSync(path, flags, 0o644)
   } catch (cause) {
-    if (errnoOf(cause) === 'ELOOP') unlinkSync(path)
+    if (errnoOf(cause) === 'ELOOP') removeIfThere(path)
     else if (errnoOf(cause) === 'ENOENT') makeDirectories(dirname(path))
     else throw cause
     return openSync(path, flags, 0o644)
   }
+}
+
+/** `O_NONBLOCK` is for a pipe that came between the look and here. */
+const flags: number =
+  constants.O_APPEND |
+  constants.O_CREAT |
+  constants.O_RDWR |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0)
+
+function noLog(path: string): GantryError {
+  return new GantryError('NOT_WRITABLE', `cannot use ${path}: it is no file`, {
+    hint: 'Move away what stands there.',
+  })
 }
 
 function endsInNewline(fd: number): boolean {
@@ -89,13 +109,24 @@ function endsInNewline(fd: number): boolean {
   return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 10
 }
 
+/** Of a log: what is none has nothing that could be moved out of the way. */
 function sizeOf(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats?.isFile() && stats.nlink === 1 ? stats.size : 0
 }
 
 function moveIfThere(from: string, to: string): void {
   try {
     renameSync(from, to)
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause
+  }
+}
+
+/** Never a directory. */
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw cause
   }

@@ -1,8 +1,7 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asPlainUser } from '../../test/as-plain-user.ts'
 import { openDatabase } from './sqlite.ts'
@@ -99,25 +98,6 @@ test('a directory that cannot be written, or is not there, is NOT_WRITABLE', () 
 test('a fault in the SQL stays what it is', () => {
   const database = openDatabase(newPath())
   expect(() => database.exec('SELEKT')).toThrow(expect.objectContaining({ code: 'ERR_SQLITE_ERROR' }))
-  database.close()
-})
-
-test('processes that write at once wait for each other and lose nothing', async () => {
-  const path = newPath()
-  const database = openDatabase(path)
-  database.exec('CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (0)')
-  const program = `
-    import { openDatabase } from ${JSON.stringify(here)}
-    const database = openDatabase(${JSON.stringify(path)})
-    for (let n = 0; n < 200; n += 1) database.transaction(() => {
-      const row = database.prepare('SELECT n FROM t').get()
-      database.prepare('UPDATE t SET n = ?').run(Number(row.n) + 1)
-    })
-    database.close()`
-  const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
-  const endings = await Promise.all([run(), run(), run()])
-  expect(endings.map(({ stderr }) => stderr)).toEqual(['', '', ''])
-  expect(database.prepare('SELECT n FROM t').get()).toEqual({ n: 600 })
   database.close()
 })
 

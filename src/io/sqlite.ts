@@ -19,6 +19,8 @@ interface Statement {
   run(...parameters: SQLInputValue[]): { readonly changes: number | bigint }
   get(...parameters: SQLInputValue[]): Row | undefined
   all(...parameters: SQLInputValue[]): Row[]
+  /** As `all`, each row as its values in the order of the columns: half the cost where there are many. */
+  values(...parameters: SQLInputValue[]): SQLOutputValue[][]
 }
 
 const busyTimeoutMs = 10_000
@@ -46,11 +48,10 @@ function wrap(database: DatabaseSync, path: string): Database {
   const exec = (sql: string): void => guarded(path, () => database.exec(sql))
   return {
     exec,
-    prepare: (sql) =>
-      wrapStatement(
-        guarded(path, () => database.prepare(sql)),
-        path,
-      ),
+    prepare: (sql) => {
+      const prepare = (): StatementSync => guarded(path, () => database.prepare(sql))
+      return wrapStatement(prepare(), prepare, path)
+    },
     transaction: (work) => {
       const name = `inner${depth}`
       exec(depth === 0 ? 'BEGIN IMMEDIATE' : `SAVEPOINT ${name}`)
@@ -73,8 +74,17 @@ function wrap(database: DatabaseSync, path: string): Database {
   }
 }
 
-function wrapStatement(statement: StatementSync, path: string): Statement {
+function wrapStatement(statement: StatementSync, again: () => StatementSync, path: string): Statement {
+  let listing: StatementSync | null = null
   return {
+    values: (...parameters) => {
+      if (listing === null) {
+        listing = again()
+        listing.setReturnArrays(true)
+      }
+      const rows = listing
+      return guarded(path, () => rows.all(...parameters)) as unknown as SQLOutputValue[][]
+    },
     run: (...parameters) => guarded(path, () => statement.run(...parameters)),
     get: (...parameters) => guarded(path, () => statement.get(...parameters)),
     all: (...parameters) => guarded(path, () => statement.all(...parameters)),

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { fileBlob, linkBlobId } from './blob-id.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
-import { type GitRepository, openRepository } from './git-repository.ts'
+import { type GitRepository, type OpenRepositoryOptions, openRepository } from './git-repository.ts'
 import { readGitTree } from './git-tree.ts'
 import { isRealDirectory, joinPath, listDirectory, type Path, showPath, toBytes } from './list-directory.ts'
 import { emptyListing, hashListing, recordOf } from './tree-listing.ts'
@@ -24,6 +24,8 @@ export interface TreeHashOptions {
   readonly leaveOut?: (path: string) => boolean
   /** Files that do not count even when they are tracked, by their paths as above. */
   readonly omit?: readonly string[]
+  /** How long each call of git may take; then the tree is walked. */
+  readonly gitTimeoutMs?: number
 }
 
 /**
@@ -56,20 +58,29 @@ function realDirectory(dir: string): string {
 
 /** null when git does not answer for this directory: no repository, no git, or a repository that ignores it. */
 async function hashInRepository(top: string, options: TreeHashOptions): Promise<TreeHash | null> {
-  const repository = await openRepository(top)
+  const repository = await openRepository(top, bounded(options))
   if (repository === null) return null
   const ignored = repository.root !== top && (await isIgnored(repository, top))
   return ignored ? null : hashRepository(repository, top, options)
 }
 
+function bounded({ gitTimeoutMs }: TreeHashOptions): OpenRepositoryOptions {
+  return gitTimeoutMs === undefined ? {} : { timeoutMs: gitTimeoutMs }
+}
+
 async function hashRepository(
   repository: GitRepository,
   top: string,
-  { leaveOut, omit = [] }: TreeHashOptions = {},
+  options: TreeHashOptions = {},
 ): Promise<TreeHash | null> {
+  const { leaveOut, omit = [] } = options
   const tree = await readGitTree(repository, top, leaveOut)
   if (tree === null) return null
-  const found = await lookAt(top, tree.doubts, { repository, nested: tree.repositories })
+  const found = await lookAt(top, tree.doubts, {
+    repository,
+    nested: tree.repositories,
+    bound: bounded(options),
+  })
   const records = new Map([...found, ...omit.map((path) => [path, null] as const)])
   return { ...hashListing(tree.listing, records), method: 'git' }
 }
@@ -93,11 +104,17 @@ async function hashWalk(top: Path, { leaveOut, omit = [] }: TreeHashOptions = {}
   return { ...hashListing(emptyListing, await lookAt(top, found, null)), method: 'walk' }
 }
 
+interface KnownToGit {
+  readonly repository: GitRepository
+  readonly nested: ReadonlyMap<string, string | null>
+  readonly bound: OpenRepositoryOptions
+}
+
 /** What really is at these paths: a record each, or null where no file, link or repository is. */
 async function lookAt(
   top: Path,
   paths: ReadonlyMap<string, string | null>,
-  git: { readonly repository: GitRepository; readonly nested: ReadonlyMap<string, string | null> } | null,
+  git: KnownToGit | null,
 ): Promise<ReadonlyMap<string, string | null>> {
   const algorithm = git?.repository.objectFormat
   const records = new Map<string, string | null>()
@@ -116,7 +133,7 @@ async function lookAt(
     } else if (stats?.isSymbolicLink()) {
       records.set(path, recordOf('120000', linkBlobId(full, algorithm), path))
     } else if (stats?.isDirectory() && nested !== undefined) {
-      records.set(path, recordOf('160000', await nestedId(full, nested), path))
+      records.set(path, recordOf('160000', await nestedId(full, nested, git?.bound), path))
     } else records.set(path, null)
     looked += 1
     // Other work of this process goes on in between.
@@ -146,9 +163,17 @@ async function normalisedIds(
 }
 
 /** The commit it is at and its own tree. A submodule that is not checked out is the commit recorded for it. */
-async function nestedId(dir: Path, recorded: string | null): Promise<string> {
-  const repository = typeof dir === 'string' ? await openRepository(dir) : null
-  const own = repository?.root === dir ? await hashRepository(repository, repository.root) : null
+async function nestedId(
+  dir: Path,
+  recorded: string | null,
+  bound: OpenRepositoryOptions = {},
+): Promise<string> {
+  const repository = typeof dir === 'string' ? await openRepository(dir, bound) : null
+  const { timeoutMs: gitTimeoutMs } = bound
+  const own =
+    repository?.root === dir
+      ? await hashRepository(repository, repository.root, { ...(gitTimeoutMs && { gitTimeoutMs }) })
+      : null
   if (repository !== null && own !== null) {
     const head = await repository.run(['rev-parse', '--verify', '--quiet', 'HEAD'])
     return `${head.exitCode === 0 ? head.stdout.toString('latin1').trim() : 'unborn'}:${own.hash}`

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
+import { errnoOf } from './fs-error.ts'
 
 export interface SocketServer {
   /** Connections that are being answered. */
@@ -92,3 +93,20 @@ export function askOverSocket({ path, request, silenceMs }: SocketQuestion): Pro
     socket.end(request)
   })
 }
+
+/** false when nobody can be there any more: the socket is gone, or left behind by a process that is. */
+export function isListening(path: string, patienceMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    const give = (answer: boolean): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(answer)
+    }
+    const timer = setTimeout(() => give(true), patienceMs)
+    socket.on('connect', () => give(true))
+    socket.on('error', (cause) => give(!gone.includes(errnoOf(cause) ?? '')))
+  })
+}
+
+const gone = ['ECONNREFUSED', 'ENOENT']

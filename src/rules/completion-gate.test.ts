@@ -545,6 +545,16 @@ test('a definition that was changed into one that proves nothing is not green', 
     expect(told.stop().reason).toContain('proves nothing: its definition was changed')
 })
 
+test('a first definition that proves nothing is not green either', () => {
+  const told = story()
+  told.disk.tests = inventory({ definitions: { 'npm test': '' } })
+  told.start([tests])
+  told.edit('package.json', 'T1')
+  told.disk.tests = inventory({ definitions: { 'npm test': 'true' } })
+  told.run('npm test')
+  expect(told.stop().reason).toContain('proves nothing: its definition was changed')
+})
+
 test('a whole circle of red, green and refactor is tracked, task by task', () => {
   const told = story()
   const plan = (open: readonly string[]) => ({ total: 2, done: 2 - open.length, open })

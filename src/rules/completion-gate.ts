@@ -108,6 +108,7 @@ function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
       of: bound,
       agent: event.agent,
       root: event.root,
+      program: scene.world.program?.() ?? null,
     }),
     remember: [
       {

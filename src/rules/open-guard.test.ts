@@ -12,6 +12,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { HookEvent, HookHappening } from '../core/hook-event.ts'
 import type { FactName, Rule, Scene } from './contract.ts'
+import { rules as allRules } from './index.ts'
 import { ledgerFiles, readLedger } from './ledger/read-ledger.ts'
 import { recordedEnvironment } from './ledger/recorded-environment.ts'
 import { type GuardOptions, openGuard } from './open-guard.ts'
@@ -276,6 +277,101 @@ test('a link in place of the state directory is not written through, and a perso
   const decision = await open([watching().rule]).handle(event(start))
   expect(existsSync(join(top, 'elsewhere/state.json'))).toBe(false)
   expect(decision.notice).toContain('.harness')
+})
+
+test('a state directory outside the project that comes with the project is refused with the settings, and nothing is written there', async () => {
+  const { fixture, top, root, open, event } = await project()
+  await using _ = fixture
+  const target = join(top, 'elsewhere')
+  writeFileSync(join(root, 'harness.json'), JSON.stringify({ state: { dir: target } }))
+  const guard = open(allRules)
+  const started = await guard.handle(event(start))
+  expect(started.notice).toContain('state.dir: must be relative')
+  expect(await guard.handle(event(shell('ls')))).toMatchObject({ verdict: 'deny' })
+  await guard.handle(event(edited(join(root, 'keep.txt'))))
+  expect(existsSync(target)).toBe(false)
+})
+
+test('the same directory is written to when the user or the environment names it', async () => {
+  const { fixture, top, root, guardHome, env, open, event } = await project()
+  await using _ = fixture
+  await open([], { env: { ...env, HARNESS_STATE_DIR: join(top, 'a') } }).handle(event(start))
+  expect(existsSync(join(top, 'a/state.json'))).toBe(true)
+  mkdirSync(guardHome, { recursive: true })
+  writeFileSync(join(guardHome, 'harness.json'), JSON.stringify({ state: { dir: '../b' } }))
+  await open([]).handle(event(start))
+  expect(existsSync(join(top, 'b/state.json'))).toBe(true)
+  expect(existsSync(join(root, '.harness'))).toBe(false)
+})
+
+test.each(['src', '.git/hooks', '.'])(
+  '%s is never filled with views, and a person is told once a session',
+  async (dir) => {
+    const { fixture, root, env, open, event } = await project({
+      'app/src/state.json': '{"mine":1}',
+      'app/.git/HEAD': 'ref: refs/heads/main',
+      'app/.git/hooks/pre-commit': '#!/bin/sh',
+    })
+    await using _ = fixture
+    const guard = open([], { env: { ...env, HARNESS_STATE_DIR: dir } })
+    expect((await guard.handle(event(start))).notice).toMatch(/views of the guard are not written/)
+    await guard.handle(event(edited(join(root, 'keep.txt'))))
+    expect((await guard.handle(event(stop))).notice).toBeNull()
+    expect(readFileSync(join(root, 'src/state.json'), 'utf8')).toBe('{"mine":1}')
+    for (const name of ['edit-tracker.json', 'trace-log.jsonl', '.gitignore'])
+      expect(existsSync(join(root, dir, name)), name).toBe(false)
+  },
+)
+
+test('files that are no views stay as they are, and a person is told once a session', async () => {
+  const foreign = {
+    'app/.harness/state.json': '{"phase":"of the moon"}',
+    'app/.harness/edit-tracker.json': '["not mine"]',
+    'app/.harness/trace-log.jsonl': 'my notes\n',
+    'app/.harness/.gitignore': '!keep',
+  }
+  const { fixture, top, root, open, event } = await project(foreign)
+  await using _ = fixture
+  const guard = open([])
+  const { notice } = await guard.handle(event(start))
+  expect(notice).toMatch(/stay as they are: state\.json, edit-tracker\.json, trace-log\.jsonl\./)
+  await guard.handle(event(edited(join(root, 'keep.txt'))))
+  expect((await guard.handle(event(stop))).notice).toBeNull()
+  for (const [path, text] of Object.entries(foreign)) expect(readFileSync(join(top, path), 'utf8')).toBe(text)
+})
+
+test('views of the older harness, empty ones and links are replaced', async () => {
+  const { fixture, top, root, open, event } = await project({
+    'app/.harness/state.json': '{"session_id":null,"phase":"idle","verification_status":{"tests_run":false}}',
+    'app/.harness/trace-log.jsonl': '{ "timestamp": "2026-01-01T00:00:00Z", "tool": "Edit" }\n',
+    'mine.json': '{"a":1}',
+  })
+  await using _ = fixture
+  symlinkSync(join(top, 'mine.json'), join(root, '.harness/edit-tracker.json'))
+  const guard = open([])
+  expect((await guard.handle(event(start))).notice).toBeNull()
+  await guard.handle(event(edited(join(root, 'keep.txt'))))
+  const view = (name: string) => readFileSync(join(root, '.harness', name), 'utf8')
+  expect(JSON.parse(view('state.json')).session_id).toBe('s1')
+  expect(JSON.parse(view('edit-tracker.json'))).toEqual({ [join(root, 'keep.txt')]: 1 })
+  expect(view('trace-log.jsonl').trimEnd().split('\n')).toHaveLength(2)
+  expect(readFileSync(join(top, 'mine.json'), 'utf8')).toBe('{"a":1}')
+})
+
+test('what lies beside the views in a directory the settings name belongs to the tree', async () => {
+  const { fixture, root, env, open, event } = await project({ 'app/views/.gitignore': '*\n' })
+  await using _ = fixture
+  const { rule, scenes } = watching(['tree'])
+  const guard = open([rule], { env: { ...env, HARNESS_STATE_DIR: 'views' } })
+  const treeAfter = async () => {
+    await guard.handle(event(start))
+    return scenes.at(-1)?.facts.tree
+  }
+  const before = await treeAfter()
+  expect(existsSync(join(root, 'views/state.json'))).toBe(true)
+  expect(await treeAfter()).toBe(before)
+  writeFileSync(join(root, 'views/code.ts'), 'x')
+  expect(await treeAfter()).not.toBe(before)
 })
 
 test('a guard home that cannot be written is an error of the guard, not a pass', async () => {

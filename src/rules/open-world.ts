@@ -1,5 +1,6 @@
 import { directoryNames } from '../io/directory-names.ts'
 import { platform } from '../io/host.ts'
+import { ownProgram } from '../io/own-program.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import { resolveLinks, resolveName } from '../io/resolve-links.ts'
 import type { ResolvedPath, World } from './contract.ts'
@@ -19,7 +20,7 @@ export function openWorld({ root, home, env, own }: WorldOptions): World {
   /** Files, by path: they hold no names, and asking the system for them would be slow. */
   const leaves = new Set<string>()
   resolve(root)
-  return { home, env, own, platform, resolve, list, readText: readShortText }
+  return { home, env, own, platform, resolve, list, readText: readShortText, program: () => ownProgram() }
 
   function resolve(path: string): ResolvedPath {
     const known = resolved.get(path)

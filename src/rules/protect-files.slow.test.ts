@@ -11,7 +11,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ToolAction } from '../core/hook-event.ts'
 import { openWorld } from './open-world.ts'
 import { protectFiles } from './protect-files.ts'
 import { protectedPaths } from './protected-path.ts'
@@ -21,18 +23,162 @@ import {
   type ProtectionCase,
   projectFiles,
   readProtectionCorpus,
+  reasonFor,
   sceneOf,
 } from './protection-corpus.conformance.ts'
+
+const bypasses = readProtectionCorpus('file-protection.jsonl')
+const harmless = readProtectionCorpus('harmless.jsonl')
 
 test('what the corpus holds for a way round is one: the real shell changes a protected file', {
   timeout: 120_000,
 }, async () => {
-  const cases = readProtectionCorpus('file-protection.jsonl').filter(({ verify }) => verify === true)
+  const cases = bypasses.filter(({ verify }) => verify === true)
   const results = await inTurns(cases, 4, tryOut)
   const tried = results.filter(({ kind }) => kind !== 'no program')
   expect(tried.filter(({ kind }) => kind === 'unchanged').map(({ name }) => name)).toEqual([])
   expect(tried.filter(({ kind }) => kind === 'let through').map(({ name }) => name)).toEqual([])
   expect(tried.length).toBeGreaterThanOrEqual(250)
+})
+
+describe('anything at all', () => {
+  const pieces = fc.constantFrom(
+    ...[
+      '.env',
+      'rm',
+      'echo',
+      '>',
+      '>>',
+      '<<EOF',
+      '\n',
+      'EOF',
+      '$(',
+      ')',
+      '`',
+      '"',
+      "'",
+      '${',
+      '}',
+      '$x',
+      'x=',
+      '(',
+      '((',
+      '))',
+      '[[',
+      ']]',
+    ],
+    ...[
+      '{a,',
+      '..',
+      '*',
+      '?',
+      '[',
+      '!',
+      '|',
+      '&',
+      ';',
+      '&&',
+      '||',
+      '\\',
+      '~',
+      '/',
+      'for',
+      'in',
+      'do',
+      'done',
+      'if',
+      'then',
+      'fi',
+      'case',
+    ],
+    ...[
+      'esac',
+      'function',
+      '{',
+      'eval',
+      'sh',
+      '-c',
+      'xargs',
+      'find',
+      '-exec',
+      '\0',
+      '\u0001',
+      '\ud800',
+      '\u{1f600}',
+      'python3',
+      'sed',
+      '-i',
+      '__proto__',
+      'constructor',
+      'git',
+      'tr',
+      'printf',
+      '%s',
+      'read',
+      'while',
+    ],
+  )
+
+  test('never makes the rule throw', () => {
+    const commands = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.array(pieces, { maxLength: 40 }).map((each) => each.join(' ')),
+      fc.array(pieces, { maxLength: 40 }).map((each) => each.join('')),
+    )
+    fc.assert(
+      fc.property(commands, (command) => {
+        expect(() => reasonFor({ command })).not.toThrow()
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('of any tool never makes the rule throw', () => {
+    const action: ToolAction = { kind: 'unknown', server: null }
+    fc.assert(
+      fc.property(fc.string(), fc.anything(), (name, input) => {
+        expect(() => reasonFor({ call: { tool: `write_${name}`, action, input } })).not.toThrow()
+      }),
+    )
+  })
+
+  test('behind a refused command leaves it refused', () => {
+    const commands = bypasses.filter(
+      ({ command, files, patterns, cwd }) => command !== undefined && !files && !patterns && !cwd,
+    )
+    const suffixes = harmless.filter(
+      ({ command, files, patterns }) => command !== undefined && !files && !patterns,
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...commands), fc.constantFrom(...suffixes), ({ command }, suffix) => {
+        expect(reasonFor({ command: `${command}; ${suffix.command}` })).not.toBeNull()
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('of any size is decided', () => {
+    const deep = [
+      `${'('.repeat(10_000)}rm .env`,
+      `${'$('.repeat(10_000)}rm .env`,
+      `echo ${'a '.repeat(500_000)}> .env`,
+    ]
+    for (const command of deep) expect(reasonFor({ command })).not.toBeNull()
+    const wide = [
+      `rm ${'{a,b}'.repeat(30)}`,
+      'f() { f; f; }; f',
+      `ls ${'*a'.repeat(60)}`,
+      'for a in {1..99}; do for b in {1..99}; do echo > f; done; done',
+    ]
+    for (const command of wide) expect(reasonFor({ command })).toBeNull()
+  })
+
+  test('that goes on after a wide loop is still followed', () => {
+    const loop = 'for a in {1..99}; do for b in {1..99}; do for c in {1..99}; do x=$a; done; done; done'
+    expect(reasonFor({ command: `${loop}; f=.e; g=nv; echo > $f$g` })).not.toBeNull()
+    const ways = Array.from({ length: 30 }, (_, index) => `[ -f f${index} ] && x${index}=1`).join('\n')
+    expect(reasonFor({ command: `${ways}\nf=.e; g=nv; echo > $f$g` })).not.toBeNull()
+  })
 })
 
 interface Result {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { ToolCall } from '../core/hook-event.ts'
 import type { Scene, Settings, World } from './contract.ts'
 import { historyFold } from './history/index.ts'
+import { protectFiles } from './protect-files.ts'
 import { type Entry, madeUpWorld } from './world.conformance.ts'
 
 /** One line of a corpus of commands and calls. */
@@ -61,6 +62,14 @@ export function callOf({ command = '', call }: ProtectionCase): ToolCall {
 
 export function worldOf({ files = {} }: Pick<ProtectionCase, 'files'>): World {
   return madeUpWorld({ root, files: { ...projectFiles, ...files } })
+}
+
+/** Why the rule refuses it, or null. */
+export function reasonFor(each: Omit<ProtectionCase, 'name'>, enabled = true): string | null {
+  const cwd = each.cwd === undefined ? root : `${root}/${each.cwd}`
+  const patterns = each.patterns === undefined ? {} : { patterns: each.patterns }
+  const call = callOf({ name: '', ...each })
+  return protectFiles.judge(sceneOf(call, worldOf(each), { cwd, enabled, ...patterns }))?.deny ?? null
 }
 
 /** The event of a call about to be made, as a rule sees it. */

@@ -1,10 +1,42 @@
-import type { EngineContext, EngineProbe } from './contract.ts'
-import { probeBubblewrap } from './probe-bubblewrap.ts'
-import { probeDocker } from './probe-docker.ts'
+import { bubblewrapEngine } from './bubblewrap/engine.ts'
+import type { EngineContext, EngineProbe, SandboxEngine, SandboxFailure, SandboxName } from './contract.ts'
+import { dockerEngine } from './docker/docker-engine.ts'
+import { hostEngine } from './host/engine.ts'
 
-const probes = [probeDocker, probeBubblewrap]
+/** Every engine by its name. */
+export const sandboxEngines: Readonly<Record<SandboxName, SandboxEngine>> = {
+  docker: dockerEngine,
+  bubblewrap: bubblewrapEngine,
+  host: hostEngine,
+}
 
-/** Every engine we know, usable or not. */
+/** What `auto` chooses from, the best first. The host is never chosen for anybody. */
+const automatic: readonly SandboxEngine[] = [dockerEngine, bubblewrapEngine]
+
+/** Every engine that is a sandbox, usable or not. */
 export function probeEngines(context: EngineContext): Promise<readonly EngineProbe[]> {
-  return Promise.all(probes.map((probe) => probe(context)))
+  return Promise.all(automatic.map((engine) => engine.probe(context)))
+}
+
+/** The engine asked for, whether it can be used or not: it says so itself. `auto`: the first that can. */
+export async function chooseEngine(
+  asked: 'auto' | SandboxName,
+  context: EngineContext,
+): Promise<SandboxEngine | { readonly failure: SandboxFailure }> {
+  if (asked !== 'auto') return sandboxEngines[asked]
+  const tried: EngineProbe[] = []
+  for (const engine of automatic) {
+    const probe = await engine.probe(context)
+    if (probe.usable) return engine
+    tried.push(probe)
+  }
+  const told = tried.map(
+    ({ engine, detail, fix }) => `${engine}: ${detail}${fix === undefined ? '' : ` (try: ${fix})`}`,
+  )
+  return {
+    failure: {
+      type: 'docker_unavailable',
+      message: `No sandbox can be used here. ${told.join('; ')}. Without any: --sandbox host, which holds nothing back.`,
+    },
+  }
 }

@@ -25,6 +25,7 @@ import { modelScriptSchema } from '../../src/models/scripted/schema.ts'
 import { defaultModels } from '../../src/models/select-model.ts'
 import { reporterNames } from '../../src/report/index.ts'
 import { scenarioSchema } from '../../src/scenario/schema.ts'
+import { agentFileSchema } from '../../src/verifier/agent-file-schema.ts'
 import { needs } from '../support/needs.ts'
 import {
   allDocuments,
@@ -46,6 +47,7 @@ const documents = [...allDocuments(), readDocument('examples/real-agent/README.m
 const kinds: Readonly<Record<string, z.ZodType>> = {
   scenario: scenarioSchema,
   gantry: configSchema,
+  agent: agentFileSchema,
   gates: z.array(gateSchema),
   rubric: rubricSchema,
   'agent-script': scriptSchema,
@@ -94,7 +96,17 @@ test('every gantry command mentioned in the text exists with its flags', () => {
 
 test('every flag mentioned beside a command belongs to some command', () => {
   const known = new Set(commands(program()).flatMap(flagsOf))
-  const names = ['scenarios', 'configuration', 'boundary', 'guard', 'plan', 'models', 'reports', 'runs']
+  const names = [
+    'scenarios',
+    'configuration',
+    'boundary',
+    'guard',
+    'plan',
+    'verify',
+    'models',
+    'reports',
+    'runs',
+  ]
   const pages = ['README.md', ...names.map((name) => `docs/${name}.md`)]
   const unknown = pages.flatMap((path) =>
     [...readDocument(path).text.matchAll(/`(--[a-z][a-z-]*)[^`]*`/g)]
@@ -135,6 +147,7 @@ test('every key a user can write is documented', () => {
     rubric: ['docs/scenarios.md'],
     gantry: ['docs/configuration.md', 'docs/agents.md', 'docs/scenarios.md', 'docs/guard.md'],
     harness: ['docs/guard.md'],
+    agent: ['docs/verify.md'],
     'agent-script': ['docs/agents.md'],
     'boundary-script': ['docs/boundary.md'],
   }

@@ -6,7 +6,7 @@ import { historyFold } from '../../src/rules/history/index.ts'
 import { defaultSettings } from '../../src/rules/settings/settings-of.ts'
 import { storeEvent } from '../../src/rules/store-event.ts'
 
-export const storyRoot = '/work/app'
+export const storyRoot = '/home/dev/app'
 
 /** A world in which every path is where it says. */
 export const plainWorld: World = {

@@ -1,8 +1,8 @@
-import type { HookEvent } from '../../core/hook-event.ts'
 import type { HookCapabilities, HookCodec } from '../hook-codec.ts'
+import { claudeEventName, claudeSender, isFirstClaudeStop } from '../hooks/claude-payload.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
-import { asString } from '../json-fields.ts'
+import { registrations } from '../hooks/registrations.ts'
 import { claudeAnswer } from './hook-answer.ts'
 import { claudeHappening } from './hook-happening.ts'
 
@@ -33,24 +33,24 @@ const capabilities: HookCapabilities = {
 }
 
 /** All of them exist on 2.1.197, which rejects a whole file for one unknown event. */
-const events = [
-  { event: 'SessionStart', kind: 'session_start', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'UserPromptSubmit', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
-  { event: 'PreToolUse', kind: 'tool_before', matcher: '*', timeoutSeconds: 10, mustBlock: true },
-  { event: 'PostToolUse', kind: 'tool_after', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'PostToolUseFailure', kind: 'tool_after', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'PermissionDenied', kind: 'tool_denied', matcher: '*', timeoutSeconds: 10, mustBlock: false },
+const events = registrations([
+  { event: 'SessionStart', kind: 'session_start', matcher: '*' },
+  { event: 'UserPromptSubmit', kind: 'prompt' },
+  { event: 'PreToolUse', kind: 'tool_before', matcher: '*' },
+  { event: 'PostToolUse', kind: 'tool_after', matcher: '*' },
+  { event: 'PostToolUseFailure', kind: 'tool_after', matcher: '*' },
+  { event: 'PermissionDenied', kind: 'tool_denied', matcher: '*' },
   // The gate may run the tests itself.
-  { event: 'Stop', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
-  { event: 'SubagentStart', kind: 'subagent_start', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'SubagentStop', kind: 'subagent_stop', matcher: '*', timeoutSeconds: 600, mustBlock: true },
-  { event: 'StopFailure', kind: 'stop_failed', matcher: '*', timeoutSeconds: 5, mustBlock: false },
-  { event: 'PreCompact', kind: 'compact_before', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'PostCompact', kind: 'compact_after', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'ConfigChange', kind: 'config_change', matcher: '*', timeoutSeconds: 10, mustBlock: true },
+  { event: 'Stop', kind: 'stop' },
+  { event: 'SubagentStart', kind: 'subagent_start', matcher: '*' },
+  { event: 'SubagentStop', kind: 'subagent_stop', matcher: '*' },
+  { event: 'StopFailure', kind: 'stop_failed', matcher: '*' },
+  { event: 'PreCompact', kind: 'compact_before', matcher: '*' },
+  { event: 'PostCompact', kind: 'compact_after', matcher: '*' },
+  { event: 'ConfigChange', kind: 'config_change', matcher: '*' },
   // Plugins have 1.5 seconds in all, whatever stands here.
-  { event: 'SessionEnd', kind: 'session_end', matcher: '*', timeoutSeconds: 5, mustBlock: false },
-] as const
+  { event: 'SessionEnd', kind: 'session_end', matcher: '*' },
+])
 
 /**
  * `context` only where the event is a member of the union of `hookSpecificOutput` and the text reaches the model: any other
@@ -74,35 +74,23 @@ const known = new Map<string, KnownEvent>([
   ['SessionEnd', { kind: 'session_end', powers: {} }],
 ])
 
-const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
-
 export const claudeCodeCodec: HookCodec = defineCodec({
   agent: 'claude-code',
   capabilities,
   events,
   known,
-  nameIn: (payload, caller) => textIn(payload, 'hook_event_name') ?? caller.event,
+  nameIn: claudeEventName,
   decode(name, payload, { env }) {
     const cwd = workingDirectory('claude-code', payload.cwd, env.CLAUDE_PROJECT_DIR, env.PWD)
     return {
       agent: 'claude-code',
-      session: textIn(payload, 'session_id') ?? 'unknown',
-      agentId: textIn(payload, 'agent_id'),
-      // Empty is said on purpose: it is the summariser of a compaction.
-      agentType: asString(payload.agent_type) ?? null,
+      ...claudeSender(payload),
       promptId: textIn(payload, 'prompt_id'),
       cwd,
       root: pathAmong(env.CLAUDE_PROJECT_DIR) ?? cwd,
       ...claudeHappening(name, payload),
     }
   },
-  nameOf,
   answer: claudeAnswer,
-  isFirstStop: ({ stop_hook_active }) => stop_hook_active === false,
+  isFirstStop: isFirstClaudeStop,
 })
-
-function nameOf(event: HookEvent): string | null {
-  if (event.kind === 'tool_after')
-    return event.outcome.kind === 'failure' ? 'PostToolUseFailure' : 'PostToolUse'
-  return nameOfKind.get(event.kind) ?? null
-}

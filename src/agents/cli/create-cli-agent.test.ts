@@ -97,7 +97,7 @@ describe.concurrent('an agent with a command line of its own', () => {
   test('is over its budget also when it went by itself as it was cut off', async () => {
     const cancel = new AbortController()
     const { outcome } = await play({
-      script: `#!/bin/sh\necho '{"event":"message","text":"x"}'\ntrap 'exit 7' TERM\nsleep 300 & wait\n`,
+      script: `#!/bin/sh\ntrap 'exit 7' TERM\nsleep 300 &\necho '{"event":"message","text":"x"}'\nwait\n`,
       signal: cancel.signal,
       onEvent: ({ event }) => event === 'message' && cancel.abort('over_budget'),
     })

@@ -1,13 +1,15 @@
-import type { HookEvent, HookHappening } from '../../core/hook-event.ts'
+import type { HookHappening } from '../../core/hook-event.ts'
 import { claudeHappening } from '../claude-code/hook-happening.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { claudeEventName, claudeSender, isFirstClaudeStop } from '../hooks/claude-payload.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { textIn, workingDirectory } from '../hooks/payload.ts'
+import { registrations } from '../hooks/registrations.ts'
 import { answering, blocking } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
 import type { ToolWord } from '../hooks/tool-action.ts'
 import { toolCall } from '../hooks/tool-call.ts'
-import { asString, type Json } from '../json-fields.ts'
+import type { Json } from '../json-fields.ts'
 import { codexOutcome } from './hook-outcome.ts'
 
 const yes = { kind: 'yes' } as const
@@ -36,18 +38,18 @@ const capabilities: HookCapabilities = {
   },
 }
 
-const events = [
-  { event: 'SessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
-  { event: 'UserPromptSubmit', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
-  { event: 'PreToolUse', kind: 'tool_before', matcher: '*', timeoutSeconds: 10, mustBlock: true },
-  { event: 'PostToolUse', kind: 'tool_after', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'PreCompact', kind: 'compact_before', timeoutSeconds: 10, mustBlock: false },
-  { event: 'SubagentStart', kind: 'subagent_start', timeoutSeconds: 10, mustBlock: false },
-  { event: 'SubagentStop', kind: 'subagent_stop', timeoutSeconds: 600, mustBlock: true },
-  { event: 'Stop', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
+const events = registrations([
+  { event: 'SessionStart', kind: 'session_start' },
+  { event: 'UserPromptSubmit', kind: 'prompt' },
+  { event: 'PreToolUse', kind: 'tool_before', matcher: '*' },
+  { event: 'PostToolUse', kind: 'tool_after', matcher: '*' },
+  { event: 'PreCompact', kind: 'compact_before' },
+  { event: 'SubagentStart', kind: 'subagent_start' },
+  { event: 'SubagentStop', kind: 'subagent_stop' },
+  { event: 'Stop', kind: 'stop' },
   // Codex gives it one second.
-  { event: 'SessionEnd', kind: 'session_end', timeoutSeconds: 1, mustBlock: false },
-] as const
+  { event: 'SessionEnd', kind: 'session_end', timeoutSeconds: 1 },
+])
 
 const known = new Map<string, KnownEvent>([
   ['SessionStart', { kind: 'session_start', powers: { context: true, notice: true } }],
@@ -61,8 +63,6 @@ const known = new Map<string, KnownEvent>([
   ['Stop', { kind: 'stop', powers: { block: true, notice: true } }],
   ['SessionEnd', { kind: 'session_end', powers: {} }],
 ])
-
-const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
 
 const tools = new Map<string, ToolWord>([
   ['Bash', 'bash'],
@@ -82,23 +82,20 @@ export const codexCodec: HookCodec = defineCodec({
   capabilities,
   events,
   known,
-  nameIn: (payload, caller) => textIn(payload, 'hook_event_name') ?? caller.event,
+  nameIn: claudeEventName,
   decode(name, payload, { env }) {
     const cwd = workingDirectory('codex', payload.cwd, env.PWD)
     return {
       agent: 'codex',
-      session: textIn(payload, 'session_id') ?? 'unknown',
-      agentId: textIn(payload, 'agent_id'),
-      agentType: asString(payload.agent_type) ?? null,
+      ...claudeSender(payload),
       promptId: textIn(payload, 'turn_id'),
       cwd,
       root: cwd,
       ...happening(name, payload),
     }
   },
-  nameOf: (event: HookEvent) => nameOfKind.get(event.kind) ?? null,
   answer,
-  isFirstStop: ({ stop_hook_active }) => stop_hook_active === false,
+  isFirstStop: isFirstClaudeStop,
 })
 
 function happening(name: string, payload: Json): HookHappening {

@@ -1,7 +1,7 @@
-import type { HookEvent } from '../../core/hook-event.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
+import { smallLetterRegistrations } from '../hooks/registrations.ts'
 import { answering, blocking } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
 import { copilotEventName, copilotHappening, copilotSession } from './hook-payload.ts'
@@ -35,18 +35,7 @@ const capabilities: HookCapabilities = {
   },
 }
 
-const events = [
-  { event: 'sessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
-  { event: 'userPromptSubmitted', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
-  { event: 'preToolUse', kind: 'tool_before', timeoutSeconds: 10, mustBlock: true },
-  { event: 'postToolUse', kind: 'tool_after', timeoutSeconds: 10, mustBlock: false },
-  { event: 'postToolUseFailure', kind: 'tool_after', timeoutSeconds: 10, mustBlock: false },
-  { event: 'agentStop', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
-  { event: 'subagentStart', kind: 'subagent_start', timeoutSeconds: 10, mustBlock: false },
-  { event: 'subagentStop', kind: 'subagent_stop', timeoutSeconds: 600, mustBlock: true },
-  { event: 'preCompact', kind: 'compact_before', timeoutSeconds: 10, mustBlock: false },
-  { event: 'sessionEnd', kind: 'session_end', timeoutSeconds: 5, mustBlock: false },
-] as const
+const events = smallLetterRegistrations({ prompt: 'userPromptSubmitted', stop: 'agentStop' })
 
 /** Copilot shows a person nothing of what a hook says. */
 const known = new Map<string, KnownEvent>([
@@ -62,8 +51,6 @@ const known = new Map<string, KnownEvent>([
   ['sessionEnd', { kind: 'session_end', powers: {} }],
   ['errorOccurred', { kind: 'stop_failed', powers: {} }],
 ])
-
-const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
 
 /**
  * Answers in Copilot's own words whichever dialect the payload has: of a hook that was installed for Claude Code it takes them
@@ -89,16 +76,9 @@ export const copilotCodec: HookCodec = defineCodec({
       ...copilotHappening(name, payload),
     }
   },
-  nameOf,
   answer,
   isFirstStop: ({ stop_hook_active, stopHookActive }) => (stop_hook_active ?? stopHookActive) === false,
 })
-
-function nameOf(event: HookEvent): string | null {
-  if (event.kind === 'tool_after')
-    return event.outcome.kind === 'failure' ? 'postToolUseFailure' : 'postToolUse'
-  return nameOfKind.get(event.kind) ?? null
-}
 
 /** Exit code 2 denies a tool call from 1.0.70 on, the JSON also before; a stop is refused by JSON alone. */
 function answer(name: string, { block, context }: Said): HookReply {

@@ -1,8 +1,8 @@
-import type { HookEvent } from '../../core/hook-event.ts'
 import { claudeAnswer } from '../claude-code/hook-answer.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
+import { smallLetterRegistrations } from '../hooks/registrations.ts'
 import { answering, blocking, silent } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
 import { asArray } from '../json-fields.ts'
@@ -42,18 +42,7 @@ const capabilities: HookCapabilities = {
 }
 
 /** The events of single tools are left out: preToolUse and postToolUse come for all of them, and nothing is to count twice. */
-const events = [
-  { event: 'sessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
-  { event: 'beforeSubmitPrompt', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
-  { event: 'preToolUse', kind: 'tool_before', timeoutSeconds: 10, mustBlock: true },
-  { event: 'postToolUse', kind: 'tool_after', timeoutSeconds: 10, mustBlock: false },
-  { event: 'postToolUseFailure', kind: 'tool_after', timeoutSeconds: 10, mustBlock: false },
-  { event: 'stop', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
-  { event: 'subagentStart', kind: 'subagent_start', timeoutSeconds: 10, mustBlock: false },
-  { event: 'subagentStop', kind: 'subagent_stop', timeoutSeconds: 600, mustBlock: true },
-  { event: 'preCompact', kind: 'compact_before', timeoutSeconds: 10, mustBlock: false },
-  { event: 'sessionEnd', kind: 'session_end', timeoutSeconds: 5, mustBlock: false },
-] as const
+const events = smallLetterRegistrations({ prompt: 'beforeSubmitPrompt', stop: 'stop' })
 
 const known = new Map<string, KnownEvent>([
   ['beforeShellExecution', { kind: 'tool_before', powers: { block: true } }],
@@ -88,7 +77,6 @@ const ownNames = new Map([
 ])
 
 const claudeNames = new Map([...ownNames].map(([claudes, own]) => [own, claudes]))
-const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
 
 /**
  * Without an opinion it answers with an object that says nothing: an empty answer is none that Cursor could read, and with
@@ -131,17 +119,10 @@ function codec(answerEvent: (name: string, said: Said) => HookReply, nothing: Ho
         ...cursorHappening(name, payload),
       }
     },
-    nameOf,
     answer: answerEvent,
     isFirstStop: ({ loop_count, stop_hook_active, status }) =>
       (loop_count === 0 || stop_hook_active === false) && status !== 'aborted' && status !== 'error',
   })
-}
-
-function nameOf(event: HookEvent): string | null {
-  if (event.kind === 'tool_after')
-    return event.outcome.kind === 'failure' ? 'postToolUseFailure' : 'postToolUse'
-  return nameOfKind.get(event.kind) ?? null
 }
 
 function answer(name: string, { block, context, notice }: Said): HookReply {

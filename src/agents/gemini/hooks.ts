@@ -1,9 +1,11 @@
-import type { HookEvent, HookHappening, ToolCall } from '../../core/hook-event.ts'
+import type { HookHappening, ToolCall } from '../../core/hook-event.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-happening.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { claudeEventName, isFirstClaudeStop } from '../hooks/claude-payload.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
+import { registrations } from '../hooks/registrations.ts'
 import { answering, blocking } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
 import type { ToolWord } from '../hooks/tool-action.ts'
@@ -41,14 +43,14 @@ const capabilities: HookCapabilities = {
 }
 
 /** PreCompress is left out: it comes before every request to the model, whether something is compressed or not. */
-const events = [
-  { event: 'SessionStart', kind: 'session_start', timeoutSeconds: 10, mustBlock: false },
-  { event: 'BeforeAgent', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
-  { event: 'BeforeTool', kind: 'tool_before', matcher: '*', timeoutSeconds: 10, mustBlock: true },
-  { event: 'AfterTool', kind: 'tool_after', matcher: '*', timeoutSeconds: 10, mustBlock: false },
-  { event: 'AfterAgent', kind: 'stop', timeoutSeconds: 600, mustBlock: true },
-  { event: 'SessionEnd', kind: 'session_end', timeoutSeconds: 5, mustBlock: false },
-] as const
+const events = registrations([
+  { event: 'SessionStart', kind: 'session_start' },
+  { event: 'BeforeAgent', kind: 'prompt' },
+  { event: 'BeforeTool', kind: 'tool_before', matcher: '*' },
+  { event: 'AfterTool', kind: 'tool_after', matcher: '*' },
+  { event: 'AfterAgent', kind: 'stop' },
+  { event: 'SessionEnd', kind: 'session_end' },
+])
 
 const known = new Map<string, KnownEvent>([
   ['SessionStart', { kind: 'session_start', powers: { context: true, notice: true } }],
@@ -59,8 +61,6 @@ const known = new Map<string, KnownEvent>([
   ['PreCompress', { kind: 'compact_before', powers: { notice: true } }],
   ['SessionEnd', { kind: 'session_end', powers: {} }],
 ])
-
-const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
 
 const tools = new Map<string, ToolWord>([
   ['run_shell_command', 'bash'],
@@ -93,7 +93,7 @@ export const geminiCodec: HookCodec = defineCodec({
   capabilities,
   events,
   known,
-  nameIn: (payload, caller) => textIn(payload, 'hook_event_name') ?? caller.event,
+  nameIn: claudeEventName,
   decode(name, payload, { env }) {
     const project = pathAmong(env.GEMINI_PROJECT_DIR, env.CLAUDE_PROJECT_DIR)
     const cwd = workingDirectory('gemini', payload.cwd, project, env.PWD)
@@ -108,9 +108,8 @@ export const geminiCodec: HookCodec = defineCodec({
       ...happening(name, payload),
     }
   },
-  nameOf: (event: HookEvent) => nameOfKind.get(event.kind) ?? null,
   answer,
-  isFirstStop: ({ stop_hook_active }) => stop_hook_active === false,
+  isFirstStop: isFirstClaudeStop,
 })
 
 function happening(name: string, payload: Json): HookHappening {

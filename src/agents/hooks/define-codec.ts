@@ -12,12 +12,13 @@ export interface AgentWire {
   readonly agent: GuardedAgent
   readonly capabilities: HookCapabilities
   readonly events: readonly HookRegistration[]
-  /** Every event it knows, registered or not. One that is missing here is `other`, and is never answered. */
+  /**
+   * Every event it knows, registered or not. One that is missing here is `other`, and is never answered. Of several of one kind
+   * the last is taken when nobody tells the name; one that ends in `Failure` only for what failed.
+   */
   readonly known: ReadonlyMap<string, KnownEvent>
   nameIn(payload: Json, caller: HookCaller): string | null
   decode(name: string, payload: Json, caller: HookCaller): HookEvent
-  /** The name of an event such as this one, for when the command line does not tell it. */
-  nameOf(event: HookEvent): string | null
   answer(name: string, said: Said): HookReply
   /** How the agent is told nothing, where an empty answer will not do. */
   readonly noOpinion?: HookReply
@@ -63,7 +64,14 @@ export function defineCodec(wire: AgentWire): HookCodec {
 /** The command line knows the event's name; of a name that does not fit to the event it is not believed. */
 function answeredName(wire: AgentWire, event: HookEvent, caller: HookCaller): string | null {
   const told = wire.nameIn({}, caller)
-  return told !== null && wire.known.get(told)?.kind === event.kind ? told : wire.nameOf(event)
+  return told !== null && wire.known.get(told)?.kind === event.kind ? told : nameOf(wire.known, event)
+}
+
+function nameOf(known: AgentWire['known'], event: HookEvent): string | null {
+  const names = [...known].filter(([, { kind }]) => kind === event.kind).map(([name]) => name)
+  const isFailure = event.kind === 'tool_after' && event.outcome.kind === 'failure'
+  const fitting = names.filter((name) => name.endsWith('Failure') === isFailure)
+  return fitting.at(-1) ?? names.at(-1) ?? null
 }
 
 function failed({ kind, powers }: KnownEvent, text: string, isFirstStop: boolean): Said {

@@ -1,4 +1,4 @@
-import type { HookEvent, HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-happening.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
@@ -75,8 +75,6 @@ const known = new Map<string, KnownEvent>([
   ['session.deleted', { kind: 'session_end', powers: {} }],
 ])
 
-const nameOfKind = new Map([...known].map(([name, { kind }]) => [kind, name]))
-
 const tools = new Map<string, ToolWord>([
   ['bash', 'bash'],
   ['write', 'write'],
@@ -120,7 +118,6 @@ export const opencodeCodec: HookCodec = defineCodec({
       ...happening(name, payload),
     }
   },
-  nameOf: (event: HookEvent) => nameOfKind.get(event.kind) ?? null,
   answer,
   isFirstStop: () => false,
 })

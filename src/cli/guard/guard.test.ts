@@ -7,11 +7,11 @@ import { needs } from '../../../test/support/needs.ts'
 import { claudeCodeCodec } from '../../agents/claude-code/hooks.ts'
 import { hookCodecs } from '../../agents/hook-codecs.ts'
 import { hookInstallerOf, installableAgents } from '../../agents/hook-installers.ts'
-import { hookBinPath } from '../../guard/install/hook-bin-path.ts'
-import { hookLauncher, writeLauncher } from '../../guard/install/hook-launcher.ts'
-import { launchedPrograms } from '../../guard/install/launcher-text.ts'
 import { type AgentStatus, guardStatus, isArmed } from '../../guard/status/guard-status.ts'
 import { findAgentAbove } from '../../guard/unlock/find-agent-above.ts'
+import { hookBinPath } from '../../guarding/hook-bin-path.ts'
+import { hookLauncher, writeLauncher } from '../../guarding/hook-launcher.ts'
+import { launchedPrograms } from '../../guarding/launcher-text.ts'
 import { displayWidth } from '../../report/text-width.ts'
 import type { CliContext, CliStream } from '../context.ts'
 import { guardCommand } from './index.ts'
@@ -191,6 +191,15 @@ describe('gantry guard status', () => {
     expect(await guard(['status'])).toMatchObject({ code: 1, out: expect.stringContaining('disabled') })
   })
 
+  test('views that cannot be written where they should be are told', async () => {
+    expect(JSON.parse((await guard(['status', '--json'])).out).views_problem).toBeNull()
+    mkdirSync(join(base, 'project/.harness'))
+    writeFileSync(join(base, 'project/.harness/state.json'), 'mine')
+    expect((await guard(['status'], 400)).out).toContain('stay as they are: state.json.')
+    const { views_problem: told } = JSON.parse((await guard(['status', '--json'])).out)
+    expect(told).toContain('no views of the guard')
+  })
+
   test('hooks that are there twice are told', async () => {
     await guard(['install', '--agent', 'claude-code'])
     mkdirSync(join(base, 'home/.claude'))
@@ -240,6 +249,7 @@ describe('gantry guard status', () => {
         root: '/p',
         node: '/n',
         hookBin: '/h',
+        viewsProblem: null,
         agents: [
           {
             agent: 'opencode',
@@ -285,4 +295,18 @@ test('every agent has an installer for what its codec registers', () => {
   expect(claudeCodeCodec.events.filter(({ mustBlock }) => mustBlock).map(({ event }) => event)).toContain(
     'PreToolUse',
   )
+})
+
+describe('a guard home a shell would take apart', () => {
+  test('is told where Copilot would stumble over it, and nowhere else', async () => {
+    const home = (name: string) => ({ GANTRY_GUARD_HOME: join(base, name) })
+    const install = async (agent: string, name: string) =>
+      (await guard(['install', '--dry-run', '--agent', agent], 80, home(name))).out
+    const warning = 'Copilot would deny every tool'
+    for (const agent of ['claude-code', 'copilot']) {
+      for (const name of ['my guard', "it's", 'a$b']) expect(await install(agent, name)).toContain(warning)
+      expect(await install(agent, 'guard')).not.toContain(warning)
+    }
+    expect(await install('codex', 'my guard')).not.toContain(warning)
+  })
 })

@@ -1,11 +1,13 @@
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import { installableAgents } from '../../agents/hook-installers.ts'
 import { codecOf } from '../../guard/hook/codec-of.ts'
-import { hookBinPath } from '../../guard/install/hook-bin-path.ts'
 import { findAgent } from '../../guard/status/find-agent.ts'
 import { type AgentStatus, guardStatus } from '../../guard/status/guard-status.ts'
 import { lastEvents } from '../../guard/status/last-event.ts'
+import { hookBinPath } from '../../guarding/hook-bin-path.ts'
 import { guardHome } from '../../rules/guard-home.ts'
+import { readSettings } from '../../rules/settings/read-settings.ts'
+import { viewsProblem } from '../../rules/views/views-problem.ts'
 import type { CliContext } from '../context.ts'
 import { hookPlace } from './hook-flags.ts'
 
@@ -14,6 +16,8 @@ export interface GuardView {
   readonly node: string
   readonly hookBin: string
   readonly agents: readonly AgentStatus[]
+  /** Why the files for people are not up to date; null when they are. */
+  readonly viewsProblem: string | null
 }
 
 export async function lookAtGuard(
@@ -32,5 +36,7 @@ export async function lookAtGuard(
     findAgent: (agent) => findAgent(agent, { env, signal }),
     lastEvent: (agent) => events.get(agent) ?? null,
   })
-  return { root: place.root, ...program, agents }
+  const { root } = place
+  const { settings } = await readSettings({ root, env, userDir: guardHome(env) })
+  return { root, ...program, agents, viewsProblem: viewsProblem(root, settings.state.dir) }
 }

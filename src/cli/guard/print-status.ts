@@ -27,7 +27,7 @@ const states = {
 const nameMin = 12
 
 /** One block per agent, wrapped to the terminal: where it stands, what is wrong, and aloud what the agent cannot enforce. */
-export function printStatus({ root, agents }: GuardView, { stdout }: CliContext): void {
+export function printStatus({ root, agents, viewsProblem }: GuardView, { stdout }: CliContext): void {
   const paint = createColors(stdout.color)
   const paints = { ok: paint.green, '--': paint.dim, '!!': paint.yellow }
   const write = (text: string, indent: number): void => {
@@ -35,6 +35,7 @@ export function printStatus({ root, agents }: GuardView, { stdout }: CliContext)
       stdout.write(`${' '.repeat(indent)}${line}\n`)
   }
   write(`Guard in ${root}`, 0)
+  if (viewsProblem !== null) write(viewsProblem, 2)
   for (const status of agents) {
     const [mark, words] = states[status.state]
     stdout.write(`\n  ${paints[mark](mark)}  ${paint.bold(padRight(status.agent, nameMin))} ${words}\n`)

@@ -2,12 +2,13 @@ import { resolve } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import { codecOf } from '../../guard/hook/codec-of.ts'
 import { type ChosenAgent, chooseAgents } from '../../guard/install/choose-agents.ts'
-import { hookBinPath } from '../../guard/install/hook-bin-path.ts'
-import type { HookProgram } from '../../guard/install/hook-program.ts'
-import { installHooks } from '../../guard/install/install-hooks.ts'
 import { pluginFiles } from '../../guard/install/plugin-files.ts'
 import { writePlugin } from '../../guard/install/write-plugin.ts'
+import { hookBinPath } from '../../guarding/hook-bin-path.ts'
+import type { HookProgram } from '../../guarding/hook-program.ts'
+import { installHooks } from '../../guarding/install-hooks.ts'
 import type { CliContext } from '../context.ts'
+import { copilotWarning } from './copilot-warning.ts'
 import { type HookFlags, hookPlace } from './hook-flags.ts'
 import { personAndSeal } from './person-and-seal.ts'
 import { printInstalls, printPlugin } from './print-installs.ts'
@@ -44,7 +45,11 @@ export async function runInstall(
     eventsOf: (agent) => codecOf(agent).events,
     ...personAndSeal(place),
   })
-  printInstalls({ root: place.root, chosen, outcomes }, flags, context)
+  const told = outcomes.map((outcome) => ({
+    ...outcome,
+    afterwards: [...outcome.afterwards, ...copilotWarning(outcome.agent, context.env)],
+  }))
+  printInstalls({ root: place.root, chosen, outcomes: told }, flags, context)
 }
 
 /** Of the plugin: for Claude Code, and only there. */

@@ -4,6 +4,7 @@ import { exitCode } from '../../core/exit-code.ts'
 import { findAgentAbove } from '../../guard/unlock/find-agent-above.ts'
 import { isGreen, type ProjectVerification, verifyProject } from '../../guard/verify-project.ts'
 import { plainLine } from '../../report/plain-text.ts'
+import { counted } from '../../report/quantity.ts'
 import { displayWidth, padRight } from '../../report/text-width.ts'
 import type { VerificationRun } from '../../rules/contract.ts'
 import { guardHome } from '../../rules/guard-home.ts'
@@ -62,6 +63,6 @@ function outcomeOf(run: VerificationRun): string {
   const tests =
     run.executed === undefined
       ? ''
-      : `, ${run.executed} tests${run.skipped ? `, ${run.skipped} skipped` : ''}`
+      : `, ${counted(run.executed, 'test')}${run.skipped ? `, ${run.skipped} skipped` : ''}`
   return `exit ${run.exitCode}${tests} (${took})`
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { counted } from '../../report/quantity.ts'
 import type { CliContext } from '../context.ts'
 import { personsNote } from './persons-note.ts'
 
@@ -7,7 +8,7 @@ export function sealCommand(context: CliContext): Command {
     .description('Accept the files that steer the guard as they are now. Asks a person at a terminal.')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly root?: string }) => {
-      const { ownPlace } = await import('../../guard/own-place.ts')
+      const { ownPlace } = await import('../../guarding/own-place.ts')
       const { reseal } = await import('../../guard/unlock/reseal.ts')
       const { guardHome } = await import('../../rules/guard-home.ts')
       const { currentSeal } = await import('../../rules/seal/current-seal.ts')
@@ -19,7 +20,7 @@ export function sealCommand(context: CliContext): Command {
         sealed: currentSeal(guardHome(context.env), request.root),
       })
       context.stdout.write(
-        `Sealed${changed.length === 0 ? '' : `, ${changed.length} changed files accepted`}.\n`,
+        `Sealed${changed.length === 0 ? '' : `, ${counted(changed.length, 'changed file')} accepted`}.\n`,
       )
     })
 }

@@ -32,7 +32,7 @@ export function simulateCommand(context: CliContext): Command {
     .action(async (file: string, flags: SimulateFlags) => {
       const { hookCodecs } = await import('../../agents/hook-codecs.ts')
       const { readPayload } = await import('../../guard/hook/read-payload.ts')
-      const { ownPlace } = await import('../../guard/own-place.ts')
+      const { ownPlace } = await import('../../guarding/own-place.ts')
       const { simulate } = await import('../../guard/simulate.ts')
       const { rules } = await import('../../rules/index.ts')
       const { openGuard } = await import('../../rules/open-guard.ts')

@@ -29,11 +29,18 @@ export function statusCommand(context: CliContext): Command {
     })
 }
 
-function jsonOf({ root, node, hookBin, agents }: import('./look-at-guard.ts').GuardView): object {
+function jsonOf({
+  root,
+  node,
+  hookBin,
+  agents,
+  viewsProblem,
+}: import('./look-at-guard.ts').GuardView): object {
   return {
     root,
     node,
     hook_bin: hookBin,
+    views_problem: viewsProblem,
     agents: agents.map(({ lastEvent, ...agent }) => ({ ...agent, last_event: lastEvent })),
   }
 }

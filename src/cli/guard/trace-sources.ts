@@ -5,6 +5,7 @@ import { findRoot } from '../../rules/find-root.ts'
 import { guardHome } from '../../rules/guard-home.ts'
 import { ledgerPlace } from '../../rules/ledger/ledger-place.ts'
 import { readSettings } from '../../rules/settings/read-settings.ts'
+import { stateDirectory } from '../../rules/views/state-directory.ts'
 import type { TraceSources } from './show-trace.ts'
 
 /** The project the command is called in. Broken settings do not keep anybody from reading what happened. */
@@ -12,8 +13,10 @@ export const traceSources: TraceSources = {
   project: async ({ cwd, env }) => {
     const root = findRoot(cwd)
     const { settings } = await readSettings({ root, env, userDir: guardHome(env) })
+    const state = stateDirectory(root, settings.state.dir)
     return {
-      stateDir: resolve(root, settings.state.dir),
+      // Where none is written, older ones may still lie.
+      stateDir: state.kind === 'usable' ? state.path : resolve(root, settings.state.dir),
       editThreshold: settings.loopDetection.editThreshold,
     }
   },

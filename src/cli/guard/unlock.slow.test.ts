@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -54,6 +62,13 @@ needs('terminal free of agents', hasPty && byPerson)('a seal is made by a person
   expect(code).toBe(0)
   const [note] = notes()
   expect(note?.kind === 'sealed' && Object.keys(note.files)).toContain(join(root, '.claude/settings.json'))
+})
+
+needs('terminal free of agents', hasPty && byPerson)('one changed file is counted as one', async () => {
+  await run(ptyArgv(gantry('seal')), typesTheCode)
+  writeFileSync(join(root, 'harness.json'), '{}')
+  const { output } = await run(ptyArgv(gantry('seal')), typesTheCode)
+  expect(output).toContain('Sealed, 1 changed file accepted.')
 })
 
 test('without a terminal nobody is asked and nothing is unlocked', async () => {

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
+import { showChange } from '../../guarding/show-change.ts'
 import { namesIn, readTextIfExists } from '../../io/directory.ts'
 import { readJsonIfExists, removeTree, writeFileAtomic } from '../../io/files.ts'
 import { pathKind } from '../../io/path-kind.ts'
 import { hasProgram, makeExecutable } from '../../io/private-program.ts'
 import { removeIfEmpty } from '../../io/remove-if-empty.ts'
 import { pluginName } from './plugin-files.ts'
-import { showChange } from './show-change.ts'
 
 export interface PluginOutcome {
   readonly path: string

@@ -1,5 +1,8 @@
 import { basename, dirname, join, posix, relative, sep } from 'node:path'
 import { withoutKeys } from '../../config/own-variables.ts'
+import { agentEnvironment } from '../../guarding/agent-environment.ts'
+import { ownPlace } from '../../guarding/own-place.ts'
+import { installForRun } from '../../guarding/temporary-guard.ts'
 import { makeDirectories, namesIn } from '../../io/directory.ts'
 import { openShadowRepository } from '../../io/shadow-repository.ts'
 import type { Boundary } from '../../models/boundary/contract.ts'
@@ -8,13 +11,11 @@ import type { DeclaredCommand } from '../../rules/contract.ts'
 import { guardHome } from '../../rules/guard-home.ts'
 import { type Guard, openGuard } from '../../rules/open-guard.ts'
 import { settingsSource } from '../../rules/project/declaring-files.ts'
+import { viewsBelow } from '../../rules/views/state-directory.ts'
 import type { LiveRun } from '../../store/contract.ts'
-import { ownPlace } from '../own-place.ts'
-import { agentEnvironment } from './agent-environment.ts'
 import type { PlanWork } from './plan-work.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
 import { openPrivateNotes } from './private-notes.ts'
-import { installForRun } from './temporary-guard.ts'
 
 /** Everything a run keeps open. Let go in the reverse order, however the run ends. */
 export async function openPlanWork(
@@ -35,7 +36,7 @@ export async function openPlanWork(
   }
   const leaveOut = [
     draftOf(request.plan),
-    ...(settings.state.dir.startsWith('/') ? [] : [settings.state.dir]),
+    ...viewsBelow(root, settings.state.dir),
     ...(guard.kind === 'temporary' ? besides(root, guard.path) : []),
   ]
   const home = guardHome(host)

@@ -1,6 +1,6 @@
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { DeclaredCommand, ProjectFacts, Settings } from '../../rules/contract.ts'
 import { requiredCommands as required } from '../../rules/evidence/declared-commands.ts'
-import { kindOfCommand } from '../../rules/evidence/kind-of-command.ts'
 import { historyFold } from '../../rules/history/index.ts'
 import { planSource } from '../../rules/project/declaring-files.ts'
 import { lookAtProject } from '../../rules/project/look-at-project.ts'

@@ -1,13 +1,15 @@
 import { formatPosition, GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { describeGuard } from '../../guarding/describe-guard.ts'
+import { removeLeftBehind } from '../../guarding/temporary-guard.ts'
 import { systemClock } from '../../io/clock.ts'
 import { gitInfo } from '../../io/git.ts'
 import { uncommitted } from '../../io/git-commit.ts'
 import { guardHome } from '../../rules/guard-home.ts'
+import { viewsBelow } from '../../rules/views/state-directory.ts'
 import type { LiveRun, RunStatus, Store } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
 import { resumeRun } from '../../store/resume-run.ts'
-import { describeGuard } from './describe-guard.ts'
 import { lockProject } from './lock-project.ts'
 import { openPlanWork } from './open-plan-work.ts'
 import type { PlanEvent, PlanState, PlanStep } from './plan-event.ts'
@@ -16,7 +18,6 @@ import { costSoFar, noProgress, type Progress, withIteration } from './plan-prog
 import { planTasks } from './plan-tasks.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
 import { takeUp } from './take-up.ts'
-import { removeLeftBehind } from './temporary-guard.ts'
 import { type PlanEnd, workThroughPlan } from './work-through-plan.ts'
 
 export interface PlanPowers {
@@ -166,7 +167,7 @@ async function refuseDirty({ request: { root }, host, settings }: PreparedPlan):
   const changed = await uncommitted({
     root,
     env,
-    leaveOut: settings.state.dir.startsWith('/') ? [] : [settings.state.dir],
+    leaveOut: viewsBelow(root, settings.state.dir),
   })
   if (changed.length === 0) return
   const shown = changed.slice(0, 5).join(', ')

@@ -4,9 +4,9 @@ import type { HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf, installableAgents } from '../../agents/hook-installers.ts'
 import type { Project } from '../../config/load.ts'
 import { GantryError } from '../../core/error.ts'
+import { findInstalls } from '../../guarding/find-installs.ts'
+import type { HookProgram } from '../../guarding/hook-program.ts'
 import { findAgentProgram } from '../install/choose-agents.ts'
-import type { HookProgram } from '../install/hook-program.ts'
-import { findInstalls } from '../status/find-installs.ts'
 import { agentTraits } from './agent-traits.ts'
 
 export interface ProofSubject {

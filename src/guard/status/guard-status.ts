@@ -2,9 +2,9 @@ import type { Capability, HookCapabilities, HookCodec } from '../../agents/hook-
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf } from '../../agents/hook-installers.ts'
-import type { HookProgram } from '../install/hook-program.ts'
+import { type FoundInstall, findInstalls } from '../../guarding/find-installs.ts'
+import type { HookProgram } from '../../guarding/hook-program.ts'
 import type { FoundAgent } from './find-agent.ts'
-import { type FoundInstall, findInstalls } from './find-installs.ts'
 
 export interface StatusRequest {
   readonly agents: readonly HookedAgent[]

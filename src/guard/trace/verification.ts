@@ -1,4 +1,4 @@
-import { kindOfCommand } from '../../rules/evidence/kind-of-command.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { cappedMap } from './capped-map.ts'
 import type { TraceCall } from './trace-call.ts'
 import type { VerificationFigure } from './trace-report.ts'

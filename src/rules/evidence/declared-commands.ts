@@ -1,5 +1,5 @@
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { DeclaredCommand, History, ProjectFacts, Settings } from '../contract.ts'
-import { kindOfCommand } from './kind-of-command.ts'
 import { provesNothing } from './proves-nothing.ts'
 
 interface Known {

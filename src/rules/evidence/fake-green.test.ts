@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { declaredAs, guardStory, type ShellHow } from '../../../test/support/guard-story.ts'
 import type { ToolOutcome } from '../../core/hook-event.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { recordEvidence } from '../record-evidence.ts'
 import { commandStatus } from './command-status.ts'
-import { kindOfCommand } from './kind-of-command.ts'
 
 interface Case extends ShellHow {
   readonly name: string

@@ -1,6 +1,6 @@
 import type { EvidenceKind } from '../../core/evidence.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { FoundRun, RunDoubt } from './found-run.ts'
-import { kindOfCommand } from './kind-of-command.ts'
 import { isHarmlessVariable } from './shell-state.ts'
 import type { ShellUnit } from './shell-unit.ts'
 import { type Sought, unitKey } from './sought-command.ts'

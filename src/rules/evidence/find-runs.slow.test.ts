@@ -41,7 +41,7 @@ test('every script of the corpus that counts fails in a real shell when the comm
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
     .filter((each) => each.declared === undefined && each.language === undefined)
-    .map((each): string => each.command.replaceAll('/work/app', shell.root))
+    .map((each): string => each.command.replaceAll('/home/dev/app', shell.root))
     .filter(shell.counts)
   expect(scripts.length).toBeGreaterThan(15)
   for (const script of new Set(scripts))

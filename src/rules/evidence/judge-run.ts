@@ -1,5 +1,5 @@
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
-import { countTests } from './count-tests.ts'
+import { countTests } from '../../core/test-output/count-tests.ts'
 
 /** The counts of a run as its evidence holds them. Lint and builds have no tests; of mixed commands only real ones are told. */
 export function countsOf(

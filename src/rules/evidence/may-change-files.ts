@@ -1,5 +1,5 @@
 import { type Command, parse, type Redirection } from 'unbash'
-import { kindOfCommand } from './kind-of-command.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { literalWord, type ShellUnit, shellUnit } from './shell-unit.ts'
 import { shellCall, unwrapUnit } from './unwrap-unit.ts'
 import { commandsIn } from './walk-shell.ts'

@@ -1,9 +1,12 @@
-import { join, posix } from 'node:path'
+import { join } from 'node:path'
 import { infoExclude } from '../../io/info-exclude.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { treeHash } from '../../io/tree-hash.ts'
 import { planSource } from '../project/declaring-files.ts'
+import { ignoresItself, isViewFile, viewFiles } from '../views/own-view.ts'
+import { stateDirectory } from '../views/state-directory.ts'
+import { gitTimeoutMs } from './git-timeout-ms.ts'
 
 /** What tools leave behind in a project whose owner does not ignore it: running the tests must not make their evidence stale. */
 const byproducts = new Set([
@@ -24,13 +27,31 @@ const maxPlanBytes = 4 * 1024 * 1024
  * part of it. In the plan a box counts the same whether it is ticked or not: a task is ticked off after its verification. `root` is the top of the project, `stateDir` the directory of the guard's own views.
  */
 export async function treeFingerprint(root: string, stateDir: string): Promise<string> {
-  const state = `${posix.normalize(stateDir).replace(/\/+$/, '')}/`
+  const views = ownViews(root, stateDir)
   const leaveOut = (path: string): boolean =>
-    path.startsWith(state) || path.endsWith('.pyc') || path.split('/').some((name) => byproducts.has(name))
+    path.endsWith('.pyc') || path.split('/').some((name) => byproducts.has(name)) || views(path)
   const tasks = readShortText(join(root, planSource), maxPlanBytes)?.replaceAll(
     /^([ \t]*[-*+] \[)[ xX](?=\])/gm,
     '$1 ',
   )
-  const { hash } = await treeHash(root, { leaveOut, ...(tasks !== undefined && { omit: [planSource] }) })
+  const { hash } = await treeHash(root, {
+    leaveOut,
+    gitTimeoutMs,
+    ...(tasks !== undefined && { omit: [planSource] }),
+  })
   return sha256(`${hash}\n${infoExclude(root)}\n${tasks ?? ''}`)
+}
+
+/** Only what the guard writes there: whatever else lies in a directory the settings name belongs to the tree. */
+function ownViews(root: string, stateDir: string): (path: string) => boolean {
+  const state = stateDirectory(root, stateDir)
+  if (state.kind === 'refused' || state.below === null) return () => false
+  // Paths of a tree have one character per byte.
+  const start = `${Buffer.from(state.below).toString('latin1')}/`
+  const isIgnoreFile = ignoresItself(state.path)
+  return (path) => {
+    if (!path.startsWith(start)) return false
+    const name = path.slice(start.length)
+    return name === viewFiles.ignore ? isIgnoreFile : isViewFile(name)
+  }
 }

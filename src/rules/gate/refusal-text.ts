@@ -12,6 +12,8 @@ export interface Refusal {
   readonly of: number
   readonly agent: GuardedAgent
   readonly root: string
+  /** Words that start Gantry's program from any shell; null when they are not known. */
+  readonly program: readonly string[] | null
 }
 
 const maxChars = 3_900
@@ -41,11 +43,11 @@ export function blockerWords({ commands, plan, nothingKnown }: Blockers): readon
   ]
 }
 
-function commandsPart({ blockers: { commands }, agent, root }: Refusal): string | null {
+function commandsPart({ blockers: { commands }, agent, root, program }: Refusal): string | null {
   if (commands.length === 0) return null
   const shown = commands.slice(0, maxCommands)
   // In a shell that lives on, only a full path says where a command runs.
-  const place = shellKeepers.has(agent) ? `cd '${root.replaceAll("'", String.raw`'\''`)}' && ` : ''
+  const place = shellKeepers.has(agent) ? `cd ${shellWord(root)} && ` : ''
   const runs = shown.map(({ declared }) => place + line(declared.command))
   const more = commands.length - shown.length
   const fence = fenceFor(runs)
@@ -61,9 +63,17 @@ function commandsPart({ blockers: { commands }, agent, root }: Refusal): string 
     ...(silentAgents.has(agent)
       ? [
           'This agent does not tell its hooks how commands end. `gantry guard verify` runs them and records the evidence.',
+          // A login shell, such as Codex starts, has a PATH of its own.
+          ...(program === null
+            ? []
+            : [`Where the shell does not find it: ${program.map(shellWord).join(' ')} guard verify`]),
         ]
       : []),
   ].join('\n')
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** Their hooks do not carry the exit code of a command. */

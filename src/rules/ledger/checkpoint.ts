@@ -1,13 +1,18 @@
 import { writePrivateAtomic } from '../../io/private-store.ts'
 import { readFrom } from '../../io/read-from.ts'
-import type { History } from '../contract.ts'
+import { sha256 } from '../../io/sha256.ts'
+import type { EditHistory, History } from '../contract.ts'
+import { packEdits, unpackEdits } from './packed-edits.ts'
 import type { LineSeal } from './seal-line.ts'
 
-/** A folded history and how far in the two ledgers it reaches. A cache: without it the same is folded anew. */
+/**
+ * A folded history and how far in the two ledgers it reaches. A cache: without it the same is folded anew. Its file has two
+ * lines: what files were edited stands in the second, which grows with their number and is read by those who ask.
+ */
 export interface Checkpoint {
   /** Of the code that folded. */
   readonly edition: string
-  readonly history: History
+  readonly history: Omit<History, 'edits'>
   readonly projectEnd: number
   readonly sessionEnd: number
   /** Latest time folded so far. */
@@ -23,6 +28,8 @@ export interface Checkpoint {
 /** With the state of its file. */
 export interface KeptCheckpoint {
   readonly checkpoint: Checkpoint
+  /** Nobody else has what it gives. */
+  readonly loadEdits: () => EditHistory
   readonly state: string | null
 }
 
@@ -34,14 +41,36 @@ export function readCheckpoint(
   proven: string | null,
 ): KeptCheckpoint | null {
   const { bytes, state } = readFrom(path, 0)
-  if (bytes.length === 0) return null
-  const opened = seal.open(bytes, state === proven)
-  if (opened.kind !== 'sealed') return null
-  const { value } = opened
-  const fits = typeof value === 'object' && value !== null && 'edition' in value && value.edition === edition
-  return fits ? { checkpoint: value as Checkpoint, state } : null
+  const end = bytes.indexOf(newline)
+  if (end === -1) return null
+  const [first, second] = [bytes.subarray(0, end), bytes.subarray(end + 1)]
+  const isProven = state !== null && state === proven
+  const opened = seal.open(first, isProven)
+  if (opened.kind !== 'sealed' || !isStored(opened.value) || opened.value.edition !== edition) return null
+  // The two belong together: an older second line is as well sealed as this one.
+  if (opened.value.edits !== sha256(second) && !isProven) return null
+  const { edits: _, ...checkpoint } = opened.value
+  return { checkpoint, loadEdits: () => unpackEdits(JSON.parse(second.toString('utf8'))), state }
 }
 
-export function writeCheckpoint(path: string, checkpoint: Checkpoint, seal: LineSeal): void {
-  writePrivateAtomic(path, seal.close(checkpoint))
+export function writeCheckpoint(
+  path: string,
+  checkpoint: Checkpoint,
+  edits: EditHistory,
+  seal: LineSeal,
+): void {
+  const second = JSON.stringify(packEdits(edits))
+  const stored: StoredCheckpoint = { ...checkpoint, edits: sha256(second) }
+  writePrivateAtomic(path, `${seal.close(stored)}\n${second}`)
+}
+
+interface StoredCheckpoint extends Checkpoint {
+  /** Hash of the second line: the seal of the first holds for both. */
+  readonly edits: string
+}
+
+const newline = 10
+
+function isStored(value: unknown): value is StoredCheckpoint {
+  return typeof value === 'object' && value !== null && 'edition' in value && 'edits' in value
 }

@@ -10,7 +10,7 @@ function note(id: string): NoteEntry {
 
 test('wherever a ledger is cut off, what was finished before counts and what comes after too', async () => {
   await using fixture = await createFixture()
-  const request = { guardHome: fixture.path, root: '/work/app', session: 's1', edition: 'test' }
+  const request = { guardHome: fixture.path, root: '/home/dev/app', session: 's1', edition: 'test' }
   const writer = openLedger(request)
   for (const id of ['e1', 'e2', 'e3']) writer.append(note(id))
   const whole = readFileSync(writer.place.session)

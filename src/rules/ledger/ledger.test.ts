@@ -18,11 +18,11 @@ import { ledgerFiles, readLedger } from './read-ledger.ts'
 async function guard(session = 's1') {
   const fixture = await createFixture()
   const guardHome = fixture.path.replace(/\/$/, '')
-  const request = { guardHome, root: '/work/app', session, edition: 'test' }
+  const request = { guardHome, root: '/home/dev/app', session, edition: 'test' }
   return { fixture, guardHome, request, open: () => openLedger(request) }
 }
 
-function edit(id: string, path = '/work/app/a.ts', at = '2026-01-01T00:00:00.000Z'): EventEntry {
+function edit(id: string, path = '/home/dev/app/a.ts', at = '2026-01-01T00:00:00.000Z'): EventEntry {
   return {
     kind: 'event',
     id,
@@ -34,7 +34,7 @@ function edit(id: string, path = '/work/app/a.ts', at = '2026-01-01T00:00:00.000
       agentId: null,
       agentType: null,
       promptId: null,
-      cwd: '/work/app',
+      cwd: '/home/dev/app',
       call: {
         id,
         tool: 'Edit',
@@ -113,7 +113,7 @@ test('a line of another session or another project does not count here', async (
   await using _ = fixture
   const other = openLedger({ ...request, session: 's2' })
   other.append(edit('e1'))
-  const elsewhere = openLedger({ ...request, root: '/work/other' })
+  const elsewhere = openLedger({ ...request, root: '/home/dev/other' })
   elsewhere.append(edit('e2'))
   const mine = open()
   mine.append(edit('e3'))
@@ -121,7 +121,7 @@ test('a line of another session or another project does not count here', async (
   mine.advance()
   expect(mine.history.calls.total).toBe(1)
   expect(mine.health.tampered).toBe(2)
-  expect(ledgerFiles(guardHome, '/work/app')).toHaveLength(3)
+  expect(ledgerFiles(guardHome, '/home/dev/app')).toHaveLength(3)
 })
 
 test('a line copied within its own ledger counts once', async () => {
@@ -163,7 +163,8 @@ test('a checkpoint changes nothing: with it, without it and with a forged one th
   const { fixture, open } = await guard()
   await using _ = fixture
   const writer = open()
-  for (let index = 0; index < 200; index += 1) writer.append(edit(`e${index}`, `/work/app/${index % 7}.ts`))
+  for (let index = 0; index < 200; index += 1)
+    writer.append(edit(`e${index}`, `/home/dev/app/${index % 7}.ts`))
   writer.advance()
   writer.keep()
   const withIt = open()
@@ -289,7 +290,7 @@ test('a note of a person counts in every session of the project, in the order of
   ledger.append(edit('e1', undefined, '2026-01-01T00:00:00.000Z'))
   appendNote({
     guardHome,
-    root: '/work/app',
+    root: '/home/dev/app',
     note: { kind: 'unlocked', untilMs: 99, by: 'me' },
     nowMs: Date.parse('2026-01-01T00:00:01Z'),
   })
@@ -310,7 +311,7 @@ test('a clock that goes back keeps no note from counting', async () => {
   ledger.append(edit('e1', undefined, '2026-01-02T00:00:00.000Z'))
   appendNote({
     guardHome,
-    root: '/work/app',
+    root: '/home/dev/app',
     note: { kind: 'unlocked', untilMs: 99, by: 'me' },
     nowMs: Date.parse('2026-01-01T23:00:00Z'),
   })

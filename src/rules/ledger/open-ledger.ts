@@ -1,7 +1,7 @@
 import { appendPrivateLine } from '../../io/private-store.ts'
 import { sizeOf, stateOf } from '../../io/read-from.ts'
 import type { DecisionEntry, History, LedgerEntry } from '../contract.ts'
-import { historyFold } from '../history/index.ts'
+import { type GrowingHistory, growHistory, historyFold } from '../history/index.ts'
 import { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts'
 import { type LedgerPlace, ledgerPlace } from './ledger-place.ts'
 import { type LedgerLine, type LedgerTail, readTail } from './ledger-tail.ts'
@@ -11,7 +11,7 @@ import { guardKey, type LineSeal, ledgerSeal } from './seal-line.ts'
 /** The history of one session of one project, read from the ledger as far as one wants, and the ledger to append to. */
 export interface Ledger {
   readonly place: LedgerPlace
-  /** As far as it was read. */
+  /** As far as it was read; what was handed out earlier is only good until it is read on. */
   readonly history: History
   readonly health: LedgerHealth
   /**
@@ -63,11 +63,13 @@ export function openLedger(request: LedgerRequest): Ledger {
   const proven = readProvenState(place.proven, seals.session)
   const kept = readCheckpoint(place.checkpoint, request.edition, seals.session, proven.checkpoint)
   const start = kept?.checkpoint ?? emptyCheckpoint(request.edition)
-  return reader(place, seals, start, { ...proven, checkpoint: kept?.state ?? null })
+  const growing = growHistory(start.history, kept?.loadEdits ?? (() => historyFold.initial.edits))
+  return reader(place, seals, start, { ...proven, checkpoint: kept?.state ?? null }, growing)
 }
 
 function emptyCheckpoint(edition: string): Checkpoint {
-  const [history, latest] = [historyFold.initial, '']
+  const { edits: _, ...history } = historyFold.initial
+  const latest = ''
   const health = { tampered: 0, torn: 0, truncated: 0 }
   return { edition, history, projectEnd: 0, sessionEnd: 0, latest, seen: [], ...health }
 }
@@ -77,8 +79,9 @@ function reader(
   seals: { readonly project: LineSeal; readonly session: LineSeal },
   start: Checkpoint,
   proven: ProvenState,
+  growing: GrowingHistory,
 ): Ledger {
-  let { history, projectEnd, sessionEnd, latest, tampered, torn, truncated } = start
+  let { projectEnd, sessionEnd, latest, tampered, torn, truncated } = start
   let keptAt = projectEnd + sessionEnd
   let sessionSize = sessionEnd
   let states = proven
@@ -94,7 +97,7 @@ function reader(
       seen.add(keyOf(entry))
       if (entry.kind === 'decision') decisions.set(entry.of, entry)
       if (entry.at > latest) latest = entry.at
-      history = historyFold.apply(history, entry)
+      growing.take(entry)
     }
   }
 
@@ -109,7 +112,7 @@ function reader(
   return {
     place,
     get history() {
-      return history
+      return growing.history
     },
     get health() {
       return { tampered, torn, truncated }
@@ -156,8 +159,10 @@ function reader(
   function writeKept(): void {
     const { edition } = start
     const health = { tampered, torn, truncated }
-    const checkpoint = { edition, history, projectEnd, sessionEnd, latest, ...health }
-    writeCheckpoint(place.checkpoint, { ...checkpoint, seen: [...seen].slice(-maxSeen) }, seals.session)
+    const { edits, ...history } = growing.history
+    const lately = [...seen].slice(-maxSeen)
+    const checkpoint = { edition, history, projectEnd, sessionEnd, latest, seen: lately, ...health }
+    writeCheckpoint(place.checkpoint, checkpoint, edits, seals.session)
     keptAt = projectEnd + sessionEnd
     states = { ...states, checkpoint: stateOf(place.checkpoint) }
   }

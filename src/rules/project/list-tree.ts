@@ -1,5 +1,6 @@
 import { openRepository } from '../../io/git-repository.ts'
 import { joinPath, listDirectory, type Path, toBytes } from '../../io/list-directory.ts'
+import { gitTimeoutMs } from '../facts/git-timeout-ms.ts'
 import { isIgnoredName } from './ignored-names.ts'
 
 export interface TreeListing {
@@ -17,7 +18,7 @@ export async function listTree(root: string, depth: number): Promise<TreeListing
 }
 
 async function listWithGit(root: string, depth: number): Promise<ReadonlySet<string> | null> {
-  const repository = await openRepository(root)
+  const repository = await openRepository(root, { timeoutMs: gitTimeoutMs })
   if (repository === null) return null
   const { exitCode, stdout } = await repository.run(
     ['ls-files', '--cached', '--others', '--exclude-standard', '-z'],

@@ -105,6 +105,45 @@ describe('a project', () => {
     expect(facts.commands).toEqual([])
   })
 
+  test('declares nothing by an AGENTS.md that leads out of it, and all else keeps its place', async () => {
+    await using outside = await createFixture({ 'AGENTS.md': '- `cargo test`' })
+    await using fixture = await createFixture({
+      'CLAUDE.md': '- `npm run lint`',
+      'IMPLEMENTATION_PLAN.md': '## Verification\n\n- `make ci`\n',
+      'package.json': '{"scripts":{"test":"vitest run"}}',
+    })
+    symlinkSync(outside.getPath('AGENTS.md'), fixture.getPath('AGENTS.md'))
+    expect(await declaredIn(fixture.path)).toEqual([
+      ['make ci', 'IMPLEMENTATION_PLAN.md', true],
+      ['npm run lint', 'CLAUDE.md', true],
+      ['npm test', 'package.json', false],
+    ])
+    // Also where the way out is a link in a directory, or a path that only begins in the project.
+    for (const to of ['../'.repeat(12) + outside.getPath('AGENTS.md').slice(1), 'out/AGENTS.md']) {
+      rmSync(fixture.getPath('AGENTS.md'))
+      rmSync(fixture.getPath('out'), { force: true })
+      symlinkSync(outside.path, fixture.getPath('out'))
+      symlinkSync(to, fixture.getPath('AGENTS.md'))
+      expect((await declaredIn(fixture.path)).flat()).not.toContain('cargo test')
+    }
+  })
+
+  test('declares by an AGENTS.md that leads to a file in it what that file says, at the place of AGENTS.md', async () => {
+    await using fixture = await createFixture({
+      'docs/agents.md': '- `npm run lint`\n- `make ci`\n',
+      'IMPLEMENTATION_PLAN.md': '## Verification\n\n- `make ci`\n',
+      'package.json': '{"scripts":{"test":"vitest run"}}',
+    })
+    symlinkSync('docs/agents.md', fixture.getPath('AGENTS.md'))
+    symlinkSync('AGENTS.md', fixture.getPath('CLAUDE.md'))
+    expect(await declaredIn(fixture.path, ['npm run all'])).toEqual([
+      ['npm run all', 'harness.json', true],
+      ['make ci', 'IMPLEMENTATION_PLAN.md', true],
+      ['npm run lint', 'AGENTS.md', true],
+      ['npm test', 'package.json', false],
+    ])
+  })
+
   test('is told its commands and its plan also without the tree', async () => {
     await using fixture = await createFixture({ ...project, 'go.mod': '', 'pkg/a_test.go': '' })
     const facts = await lookAtProject(fixture.path, settings, { entries: false })
@@ -123,3 +162,9 @@ describe('a project', () => {
     })
   })
 })
+
+async function declaredIn(root: string, verificationCommands: readonly string[] = []) {
+  const checklist = { ...settings.checklist, verificationCommands }
+  const { commands } = await lookAtProject(root, { ...settings, checklist })
+  return commands.map(({ command, source, explicit }) => [command, source, explicit])
+}

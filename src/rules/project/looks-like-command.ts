@@ -1,4 +1,4 @@
-import { kindOfCommand } from '../evidence/kind-of-command.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 
 const maxLength = 500
 /** A line that is longer declares nothing: nobody wrote it to be read. */

@@ -1,4 +1,4 @@
-import { kindOfCommand } from '../evidence/kind-of-command.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { looksLikeCommand, maxLineLength } from './looks-like-command.ts'
 import { headingOf, markdownLines } from './markdown-lines.ts'
 

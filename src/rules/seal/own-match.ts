@@ -18,6 +18,10 @@ export function ownMatcher(world: World, cwd: string): OwnMatcher {
     known ??= world.own.map((path) => ({ path, folded: fold(path) }))
     return known
   }
+  const nearest = (folded: string): OwnMatch | null =>
+    best(own(), (entry) => relationOf(folded, entry.folded))
+  /** Directories that nothing of the guard's lies in or above of: so with each of their files, and a command may write many. */
+  const foreign = new Set<string>()
   let ids: ReadonlyMap<string, string> | undefined
   const byId = (id: string): OwnMatch | null => {
     ids ??= new Map(
@@ -30,13 +34,18 @@ export function ownMatcher(world: World, cwd: string): OwnMatcher {
     return path === undefined ? null : { own: path, relation: 'same' }
   }
   return (given) => {
-    const path = throughProc(normalize(given), cwd)
+    const path = throughProc(isNormal(given) ? given : normalize(given), cwd)
     const resolved = world.resolve(path)
     // Where the path leads, and the name itself: a link that is replaced or moved is touched without being followed.
-    const itself = join(world.resolve(dirname(path)).real, path.slice(dirname(path).length))
-    for (const folded of new Set([fold(resolved.real), fold(itself), fold(path)])) {
-      const found = best(own(), (entry) => relationOf(folded, entry.folded))
+    const directory = dirname(path)
+    const itself = named(world.resolve(directory).real, path.slice(directory.length))
+    for (const name of new Set([resolved.real, itself, path])) {
+      const folded = fold(name)
+      const above = folded.slice(0, folded.lastIndexOf(sep))
+      if (foreign.has(above)) continue
+      const found = nearest(folded)
       if (found !== null) return found
+      if (above !== '' && nearest(above) === null) foreign.add(above)
     }
     if (resolved.kind === 'file' && resolved.links > 1 && resolved.id !== null) {
       const found = byId(resolved.id)
@@ -48,9 +57,19 @@ export function ownMatcher(world: World, cwd: string): OwnMatcher {
   }
 }
 
+/** Absolute, and `normalize` would leave it as it is. */
+function isNormal(path: string): boolean {
+  return sep === '/' && path.startsWith('/') && !/\/(?:\/|\.{1,2}(?:\/|$))/.test(path)
+}
+
+/** As `join` has it, which looks at every letter. */
+function named(directory: string, rest: string): string {
+  return directory !== sep && rest.startsWith(sep) ? `${directory}${rest}` : join(directory, rest)
+}
+
 /** `HARNESS.JSON` is the same file on a disk that folds case, and nobody needs both. */
 export function fold(path: string): string {
-  const folded = path.normalize('NFC').toLowerCase()
+  const folded = (/[^ -~]/.test(path) ? path.normalize('NFC') : path).toLowerCase()
   return folded.length > 1 && folded.endsWith(sep) ? folded.slice(0, -1) : folded
 }
 
@@ -82,6 +101,7 @@ function best<Entry extends { readonly path: string }>(
 
 /** The links of /proc lead elsewhere in the process that asks than in the one that will write. */
 function throughProc(path: string, cwd: string): string {
+  if (!path.startsWith('/proc/')) return path
   const match = /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(root|cwd)(\/.*)?$/.exec(path)
   if (match === null) return path
   return normalize(match[1] === 'root' ? (match[2] ?? '/') : join(cwd, match[2] ?? ''))

@@ -1,6 +1,7 @@
 import { basename, dirname, join, normalize, sep } from 'node:path'
 import type { ResolvedPath } from '../contract.ts'
 import { settingPlaces } from '../settings/setting-files.ts'
+import { stateDirectory } from '../views/state-directory.ts'
 
 export interface OwnPlace {
   /** Of the project. */
@@ -68,9 +69,12 @@ export function realOwnPaths(
 }
 
 /** The guard writes these itself. */
-function changingPaths({ root, guardHome, stateDir = '.harness' }: OwnPlace): readonly string[] {
-  return [guardHome, join(root, '.harness'), stateDir.startsWith('/') ? stateDir : join(root, stateDir)]
+function changingPaths({ root, guardHome, stateDir = usualDir }: OwnPlace): readonly string[] {
+  const state = stateDir === usualDir ? null : stateDirectory(root, stateDir)
+  return [guardHome, join(root, usualDir), ...(state?.kind === 'usable' ? [state.path] : [])]
 }
+
+const usualDir = '.harness'
 
 function hookFilesInProject(root: string): readonly string[] {
   return [

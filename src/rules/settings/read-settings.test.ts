@@ -121,6 +121,37 @@ describe('the settings', () => {
     expect(found.sources).toHaveLength(4)
   })
 
+  test.each([
+    ['/tmp/views', /harness\.json:1:17: state\.dir: must be relative/],
+    ['../views', /harness\.json:1:17: state\.dir: must not lead out of the project/],
+    ['.', /harness\.json:1:17: state\.dir: must be a directory in the project/],
+    ['.git/hooks', /harness\.json:1:17: state\.dir: must not be git’s own/],
+  ])('never take %s as the state directory from what comes with the project', async (dir, problem) => {
+    const text = JSON.stringify({ state: { dir } })
+    const [plugin, project, yaml] = ['plugin/harness/harness.json', 'project/harness.json', 'gantry.yaml']
+    for (const file of [plugin, project, 'project/harness/harness.json']) {
+      await using fixture = await createFixture({ [file ?? '']: text, 'project/a': '' })
+      const env = { CLAUDE_PLUGIN_ROOT: join(fixture.path, 'plugin') }
+      const found = await readSettings({ root: join(fixture.path, 'project'), env })
+      expect(found.kind === 'broken' && found.problem, file).toMatch(problem)
+      expect(found.settings, file).toEqual(defaultSettings)
+    }
+    const found = await read({ [`project/${yaml}`]: JSON.stringify({ guard: { state: { dir } } }) })
+    expect(found.kind === 'broken' && found.problem).toMatch(/gantry\.yaml:1:\d+: state\.dir: must /)
+  })
+
+  test('take a state directory outside the project from the user and from the environment', async () => {
+    await using fixture = await createFixture({
+      'user/harness.json': JSON.stringify({ state: { dir: '/views/of/the/user' } }),
+      'project/a': '',
+    })
+    const place = { root: join(fixture.path, 'project'), userDir: join(fixture.path, 'user') }
+    const dirIn = async (env: Record<string, string>) =>
+      (await readSettings({ ...place, env })).settings.state.dir
+    expect(await dirIn({})).toBe('/views/of/the/user')
+    expect(await dirIn({ HARNESS_STATE_DIR: '/views/of/today' })).toBe('/views/of/today')
+  })
+
   test.each(['true', 'TRUE', '1'])('take %s in the environment for true', async (text) => {
     const files = harness({ middleware: { trace_logging: { enabled: false } } })
     expect((await read(files, { HARNESS_TRACE_ENABLED: text })).settings.traceLogging.enabled).toBe(true)

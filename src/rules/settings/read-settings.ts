@@ -4,6 +4,7 @@ import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/real-path.ts'
 import type { Settings } from '../contract.ts'
+import { stateDirProblem } from '../views/state-dir-problem.ts'
 import { type CheckedValues, checkValues, type ValueProblem } from './check-values.ts'
 import { jsonPlaces, lineAndColumn } from './json-source.ts'
 import { readVariables } from './read-variables.ts'
@@ -49,7 +50,7 @@ export async function readSettings(place: SettingsPlace): Promise<ReadSettings> 
 }
 
 /** null when the file is not there or says nothing about the guard. */
-async function readFile({ path, kind }: SettingFile): Promise<Layer | null> {
+async function readFile({ path, kind, isUsers }: SettingFile): Promise<Layer | null> {
   // Most are not there; to find that out by an error takes a hook ten times as long.
   if (isMissing(path)) return null
   const real = realPath(path)
@@ -69,7 +70,8 @@ async function readFile({ path, kind }: SettingFile): Promise<Layer | null> {
     case 'text': {
       if (file.text.includes('\uFFFD')) return unusable(path, 'is not UTF-8 text')
       const text = file.text.startsWith('\uFEFF') ? file.text.slice(1) : file.text
-      return kind === 'harness' ? readHarness(path, text) : readGuardKey(path, text)
+      const check = isUsers ? checkValues : checkProjectValues
+      return kind === 'harness' ? readHarness(path, text, check) : readGuardKey(path, text, check)
     }
   }
 }
@@ -78,7 +80,7 @@ function unusable(path: string, why: string): Layer {
   return { values: {}, problems: [`${path} ${why}`] }
 }
 
-function readHarness(file: string, text: string): Layer {
+function readHarness(file: string, text: string, check: typeof checkValues): Layer {
   const at = (offset: number): string => formatPosition({ file, ...lineAndColumn(text, offset) })
   let value: unknown
   try {
@@ -90,7 +92,7 @@ function readHarness(file: string, text: string): Layer {
   }
   const places = jsonPlaces(text)
   const found = places.duplicates.map(({ key, offset }) => ({ offset, text: `duplicate key '${key}'` }))
-  const checked = checkValues(withoutSchemaLine(value))
+  const checked = check(withoutSchemaLine(value))
   for (const problem of checked.problems) {
     const place = JSON.stringify(problem.path)
     const offset = places[problem.at === 'key' ? 'keys' : 'values'].get(place) ?? 0
@@ -98,6 +100,16 @@ function readHarness(file: string, text: string): Layer {
   }
   found.sort((a, b) => a.offset - b.offset)
   return { values: checked.values, problems: found.map((one) => `${at(one.offset)}: ${one.text}`) }
+}
+
+/** A file that comes with a project is not to make the guard write elsewhere on the machine of whoever opens it. */
+function checkProjectValues(given: unknown): CheckedValues {
+  const checked = checkValues(given)
+  const dir = checked.values['state.dir']
+  const why = typeof dir === 'string' ? stateDirProblem(dir) : null
+  if (why === null) return checked
+  const problem: ValueProblem = { path: ['state', 'dir'], at: 'value', text: `state.dir: ${why}` }
+  return { ...checked, problems: [...checked.problems, problem] }
 }
 
 /** `$schema` is for the editor. */
@@ -109,7 +121,7 @@ function withoutSchemaLine(value: unknown): unknown {
 }
 
 /** YAML is read only by those who have a `guard` key: its parser is larger than all the rest of a hook. */
-async function readGuardKey(file: string, text: string): Promise<Layer | null> {
+async function readGuardKey(file: string, text: string, check: typeof checkValues): Promise<Layer | null> {
   if (!/(?:^|[\s{,])["']?guard["']?\s*:/.test(text)) return null
   const { parseSource } = await import('../../io/yaml-source.ts')
   const source = parseSource(text, file)
@@ -117,7 +129,7 @@ async function readGuardKey(file: string, text: string): Promise<Layer | null> {
     return { values: {}, problems: source.problems.map((one) => `${formatPosition(one.at)}: ${one.text}`) }
   const whole = source.value
   if (typeof whole !== 'object' || whole === null || !('guard' in whole)) return null
-  const checked: CheckedValues = checkValues(whole.guard ?? {})
+  const checked = check(whole.guard ?? {})
   const positionOf = ({ path, at }: ValueProblem) =>
     at === 'key' ? source.keyPositionOf(['guard', ...path]) : source.positionOf(['guard', ...path])
   return {

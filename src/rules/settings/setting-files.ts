@@ -12,14 +12,18 @@ export interface SettingsPlace {
 export interface SettingFile {
   readonly path: string
   readonly kind: 'harness' | 'gantry'
+  /** Only the user's own may name places outside the project. */
+  readonly isUsers: boolean
 }
 
 /** Where settings are read from, the weaker first: those that come with a plugin, those of the user, those of the project. */
 export function settingFiles(place: SettingsPlace): readonly SettingFile[] {
   const gantry = gantryFiles(place.root).find(isFile)
   return [
-    ...harnessFiles(place).map((path) => ({ path, kind: 'harness' }) as const),
-    ...(gantry === undefined ? [] : [{ path: gantry, kind: 'gantry' } as const]),
+    ...harnessFiles(place).map(
+      (path) => ({ path, kind: 'harness', isUsers: path === users(place) }) as const,
+    ),
+    ...(gantry === undefined ? [] : [{ path: gantry, kind: 'gantry', isUsers: false } as const]),
   ]
 }
 
@@ -30,11 +34,17 @@ export function settingPlaces(place: SettingsPlace): readonly string[] {
   return [...harnessFiles(place), ...(found === -1 ? gantry : gantry.slice(0, found + 1))]
 }
 
-function harnessFiles({ root, env, userDir }: SettingsPlace): readonly string[] {
+function users({ userDir }: SettingsPlace): string | null {
+  return userDir === undefined ? null : join(userDir, 'harness.json')
+}
+
+function harnessFiles(place: SettingsPlace): readonly string[] {
+  const { root, env } = place
   const plugin = env.CLAUDE_PLUGIN_ROOT
+  const own = users(place)
   return [
     ...(plugin === undefined || plugin === '' ? [] : [join(plugin, 'harness', 'harness.json')]),
-    ...(userDir === undefined ? [] : [join(userDir, 'harness.json')]),
+    ...(own === null ? [] : [own]),
     join(root, 'harness', 'harness.json'),
     join(root, 'harness.json'),
   ]

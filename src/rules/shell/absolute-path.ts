@@ -45,6 +45,7 @@ function throughLink(path: string, links: ReadonlyMap<string, string>): string |
 
 /** The number of the descriptor a path such as `/dev/fd/3` stands for. */
 export function descriptorOf(path: string): string | null {
+  if (!path.startsWith('/dev/') && !path.startsWith('/proc/')) return null
   const found = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\d+|\0)\/fd)\/(\d+)$/.exec(path)
   if (found?.[1] !== undefined) return found[1]
   const stream = { '/dev/stdin': '0', '/dev/stdout': '1', '/dev/stderr': '2' }

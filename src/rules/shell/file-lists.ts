@@ -99,10 +99,11 @@ export function gitList(invocation: Invocation): string | null {
 
 /** `grep` over the results of a search: the search with a condition more. Other lines are not looked at. */
 export function narrowed({ args, state, shell, name }: Invocation): string | null {
+  const index = searchIndex(state.stdin ?? '')
+  if (index === null || state.cwd === null) return null
   const options = readOptions(args, grepValued)
   const { tests, places } = patternsOf(options)
-  const index = searchIndex(state.stdin ?? '')
-  if (index === null || places.length > 0 || state.cwd === null) return null
+  if (places.length > 0) return null
   const { cwd } = state
   const expressions = tests.map((each) => regExpOf(each, options, name))
   const keep = (path: string): boolean => {

@@ -191,7 +191,7 @@ function listed({ args, state, shell }: Invocation): string | null {
 function selected(invocation: Invocation): string | null {
   const { args, state, name } = invocation
   const listed = grepList(invocation) ?? narrowed(invocation)
-  if (listed !== null) return listed
+  if (listed !== null || state.stdin === null) return listed
   const { given, values, operands } = readOptions(args, [
     'e',
     'regexp',
@@ -207,12 +207,7 @@ function selected(invocation: Invocation): string | null {
   const own = values('e', 'regexp').map(({ value }) => value)
   const patterns = own.length > 0 ? own : operands.slice(0, 1).map(({ value }) => value)
   const files = own.length > 0 ? operands : operands.slice(1)
-  if (
-    state.stdin === null ||
-    files.length > 0 ||
-    ['c', 'q', 'l', 'o', 'f', 'r', 'R'].some((flag) => given.has(flag))
-  )
-    return null
+  if (files.length > 0 || ['c', 'q', 'l', 'o', 'f', 'r', 'R'].some((flag) => given.has(flag))) return null
   const fixed = given.has('F') || name === 'fgrep'
   const tests = patterns.map((pattern) => {
     try {

@@ -47,7 +47,7 @@ export function openRedirects(redirects: readonly Redirection[], at: Cursor, she
     }
     const number = descriptorName(descriptor)
     for (const arg of shell.expand(target, at)) {
-      if (/^(?:<|>)&$/.test(operator) && /^(?:\d+-?|-)$/.test(arg.value)) {
+      if ((operator === '>&' || operator === '<&') && /^(?:\d+-?|-)$/.test(arg.value)) {
         copyDescriptor(arg.value.replace(/-$/, ''), number ?? (operator === '<&' ? '0' : '1'))
         continue
       }

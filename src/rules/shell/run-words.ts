@@ -42,7 +42,8 @@ export function runWords(words: readonly Arg[], state: ShellState, shell: Shell)
   const path = first.value.includes('/')
     ? (leadsTo(absolutePath(first.value, state.cwd), state).at(-1) ?? '')
     : (madeProgram(first.value, state) ?? first.value)
-  const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
+  const last = path.slice(path.lastIndexOf('/') + 1)
+  const name = last.includes('.') ? last.replace(/\.exe$/i, '') : last
   return runProgram({ name, args, state, shell }, path)
 }
 
@@ -123,7 +124,7 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
       runInContainer(invocation)
       return [unknown(state)]
   }
-  if (/^(?:npm|pnpm|yarn|bun)$/.test(name)) runNpm(invocation)
+  if (name === 'npm' || name === 'pnpm' || name === 'yarn' || name === 'bun') runNpm(invocation)
   if (isInterpreter(name)) runInterpreter(invocation)
   const program = programs.get(name)
   const script = path.includes('/') ? scriptOf(path, state, shell) : null
@@ -134,7 +135,7 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
 }
 
 function ends(name: string): boolean | null {
-  if (/^(?:true|:|echo|printf)$/.test(name)) return true
+  if (name === 'true' || name === ':' || name === 'echo' || name === 'printf') return true
   return name === 'false' ? false : null
 }
 

@@ -1,6 +1,9 @@
 import type { EvidenceKind } from '../../core/evidence.ts'
 import { readTextInside } from '../../io/files.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { fingerprint } from './fingerprint.ts'
+import { frameworkFiles } from './framework-files.ts'
+import { jsonEntries } from './json-entries.ts'
 
 const maxBytes = 1024 * 1024
 const maxChars = 400
@@ -44,24 +47,34 @@ function packageScript(command: string, text: ReadText): string | null {
   return lines.length === 0 ? null : lines.join('\n')
 }
 
-/** Settings of npm that put another shell or other options under its scripts. */
+/** Settings of a package manager that put another shell, other options or another program under its scripts. */
 function packageRunner(command: string, text: ReadText): string | null {
-  if (!/^(?:npm|npx|pnpm|yarn)\b/.test(command.trim())) return null
-  const lines = (text('.npmrc') ?? '')
-    .split('\n')
-    .filter((line) => /^\s*(?:script-shell|node-options|ignore-scripts|shell-emulator|prefix)\s*=/.test(line))
-  return lines.length === 0 ? null : lines.map((line) => `.npmrc: ${line.trim()}`).join('\n')
+  const runner = /^(?:npm|npx|pnpm|yarn|bun|bunx)\b/.exec(command.trim())?.[0]
+  if (runner === undefined) return null
+  const lines = (path: string, wanted: RegExp): readonly string[] =>
+    (text(path) ?? '')
+      .split('\n')
+      .filter((line) => wanted.test(line))
+      .map((line) => `${path}: ${line.trim()}`)
+  const whole = (path: string): readonly string[] => fingerprint(path, text(path))
+  const found = [
+    ...(runner.startsWith('bun') ? whole('bunfig.toml') : lines('.npmrc', npmSetting)),
+    ...(runner === 'pnpm'
+      ? lines('pnpm-workspace.yaml', /^\s*(?:scriptShell|shellEmulator|nodeOptions)\s*:/)
+      : []),
+    ...(runner === 'yarn' ? [...whole('.yarnrc.yml'), ...whole('.yarnrc')] : []),
+  ]
+  return found.length === 0 ? null : found.join('\n')
 }
 
+/** Not those about registries: they may hold keys, and change nothing about what runs. */
+const npmSetting =
+  /^\s*["']?(?:script-shell|node-options|ignore-scripts|shell-emulator|prefix|if-present|workspaces?|include-workspace-root)["']?(?:\[\])?\s*(?:=|$)/
+
 function scriptsIn(json: string | null): ReadonlyMap<string, string> {
-  try {
-    const parsed: unknown = JSON.parse(json ?? '{}')
-    const scripts = typeof parsed === 'object' && parsed !== null && 'scripts' in parsed ? parsed.scripts : {}
-    const entries = Object.entries(typeof scripts === 'object' && scripts !== null ? scripts : {})
-    return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
-  } catch {
-    return new Map()
-  }
+  const scripts = jsonEntries(json).get('scripts')
+  const entries = Object.entries(typeof scripts === 'object' && scripts !== null ? scripts : {})
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
 function makeTarget(command: string, text: ReadText): string | null {
@@ -85,68 +98,15 @@ function scriptFile(command: string, text: ReadText): string | null {
   const word = (isRunner ? words[1] : words[0]) ?? ''
   if (!word.includes(isRunner ? '.' : '/') || word.startsWith('/')) return null
   const path = word.replace(/^\.\//, '')
-  const content = text(path)
-  return content === null ? null : `${path} (${sha256(content).slice(0, 12)})`
+  return fingerprint(path, text(path))[0] ?? null
 }
 
-const configured: readonly { readonly by: RegExp; readonly files: readonly [string, RegExp | null][] }[] = [
-  {
-    by: /\b(?:pytest|py\.test|tox|nox)\b/,
-    files: [
-      ['pytest.ini', null],
-      ['pyproject.toml', /^\[tool\.pytest[^\]]*\][\s\S]*?(?=^\[(?!tool\.pytest)|(?![\s\S]))/m],
-      ['setup.cfg', /^\[tool:pytest\][\s\S]*?(?=^\[|(?![\s\S]))/m],
-      ['tox.ini', null],
-      ['conftest.py', null],
-    ],
-  },
-  { by: /\bvitest\b/, files: configNames('vitest.config').concat(configNames('vite.config')) },
-  {
-    by: /\bjest\b/,
-    files: [
-      ...configNames('jest.config'),
-      ['jest.config.json', null],
-      ['package.json', /"jest"\s*:\s*\{[\s\S]*?\n {2}\}/],
-    ],
-  },
-  {
-    by: /\bmocha\b/,
-    files: [
-      ['.mocharc.json', null],
-      ['.mocharc.yml', null],
-      ['.mocharc.yaml', null],
-      ['.mocharc.jsonc', null],
-      ['.mocharc.js', null],
-      ['.mocharc.cjs', null],
-    ],
-  },
-  { by: /\bplaywright\b/, files: configNames('playwright.config') },
-  {
-    by: /\bphpunit\b/,
-    files: [
-      ['phpunit.xml', null],
-      ['phpunit.xml.dist', null],
-    ],
-  },
-  { by: /\brspec\b/, files: [['.rspec', null]] },
-]
-
-function configNames(name: string): [string, null][] {
-  return ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((extension) => [`${name}.${extension}`, null])
-}
-
-/** Configuration of the frameworks that the command, or the script behind it, names. */
+/** Configuration of the frameworks that the command, or the script behind it, names, and what it names itself. */
 function configurations(command: string, text: ReadText): readonly string[] {
   const named = `${command}\n${packageScript(command, text) ?? ''}\n${makeTarget(command, text) ?? ''}`
-  return configured
-    .filter(({ by }) => by.test(named))
-    .flatMap(({ files }) =>
-      files.flatMap(([path, section]) => {
-        const content = text(path)
-        const part = content === null || section === null ? content : (section.exec(content)?.[0] ?? null)
-        return part === null ? [] : [`${path} (${sha256(part.trim()).slice(0, 12)})`]
-      }),
-    )
+  const known = frameworkFiles(named, text)
+  const asked = [...named.matchAll(/\s(?:-c|--config(?:-file)?|-r|--require|--import)(?:\s+|=)([\w./-]+)/g)]
+  return [...new Set([...known, ...asked.flatMap(([, path = '']) => fingerprint(path, text(path)))])]
 }
 
 function shortened(definition: string): string {

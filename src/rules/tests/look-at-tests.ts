@@ -1,5 +1,5 @@
 import { readTextInside } from '../../io/files.ts'
-import { isRealDirectory, listDirectory } from '../../io/list-directory.ts'
+import { isRealDirectory, listDirectory, toBytes } from '../../io/list-directory.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { DeclaredCommand, TestFileFacts, TestInventory } from '../contract.ts'
 import { commandDefinition } from './command-definition.ts'
@@ -22,8 +22,8 @@ export async function lookAtTests(
   }
   const definitions: Record<string, string> = {}
   for (const { command, kind } of declared) {
-    const definition = commandDefinition(root, command, kind)
-    if (definition !== null) definitions[command] = definition
+    // Kept also when nothing defines it: what comes to define it later changes it.
+    definitions[command] = commandDefinition(root, command, kind) ?? ''
   }
   return { files, definitions }
 }
@@ -88,8 +88,9 @@ function entriesOf(directory: string): readonly { readonly name: string; readonl
     if (!isRealDirectory(directory.replace(/\/$/, ''))) return []
     return listDirectory(directory)
       .flatMap((entry) => {
-        const { name } = entry
-        if (typeof name !== 'string' || entry.isSymbolicLink()) return []
+        const name = entry.name.toString()
+        // Beside one name that is no UTF-8 all come as bytes; only that one cannot be looked at.
+        if (!toBytes(entry.name).equals(Buffer.from(name)) || entry.isSymbolicLink()) return []
         return entry.isDirectory() || entry.isFile() ? [{ name, isDirectory: entry.isDirectory() }] : []
       })
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,4 +1,5 @@
 import type { TestFileFacts, TestInventory } from '../contract.ts'
+import { provesNothing } from '../evidence/proves-nothing.ts'
 
 /** What became weaker between two looks at the tests, one sentence each; the same weakening has the same sentence. */
 export function weakenings(before: TestInventory | null, after: TestInventory | null): readonly string[] {
@@ -36,9 +37,22 @@ function weaker(path: string, was: TestFileFacts, is: TestFileFacts): readonly s
 function changedDefinitions(before: TestInventory, after: TestInventory): readonly string[] {
   return Object.entries(before.definitions).flatMap(([command, was]) => {
     const is = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
-    if (is === was) return []
-    const now = is === undefined ? 'it is no longer defined' : `now: ${shown(is)}`
-    return [`the definition of ${shown(command)} changed; before: ${shown(was)}; ${now}`]
+    if (is === was || (was === '' && isFirst(command, is ?? ''))) return []
+    const now = is === undefined || is === '' ? 'it is no longer defined' : `now: ${shown(is)}`
+    const then = was === '' ? 'nothing in the project' : shown(was)
+    return [`the definition of ${shown(command)} changed; before: ${then}; ${now}`]
+  })
+}
+
+/**
+ * The script, target or file without which the command could not run at all; not what only configures it, and none that
+ * succeeds on anything.
+ */
+function isFirst(command: string, definition: string): boolean {
+  return definition.split('\n').some((line) => {
+    const file = /^(\S+) \([\da-f]{12}\)$/.exec(line)?.[1]
+    if (file !== undefined) return command.includes(file)
+    return !/^\.npmrc: |^pnpm-workspace\.yaml: /.test(line) && provesNothing(line) === null
   })
 }
 

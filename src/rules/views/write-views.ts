@@ -1,43 +1,45 @@
 import { join } from 'node:path'
-import { GantryError } from '../../core/error.ts'
-import { readTextIfExists } from '../../io/directory.ts'
 import { writeFileAtomic } from '../../io/files.ts'
 import { isDirectory } from '../../io/path-kind.ts'
+import { readHead } from '../../io/read-head.ts'
 import type { Settings } from '../contract.ts'
 import type { Ledger } from '../ledger/open-ledger.ts'
 import { editTrackerView } from './edit-tracker-view.ts'
+import { ignoreText, maxViewBytes, mayReplace, viewFiles, type WrittenView } from './own-view.ts'
 import { stateView } from './state-view.ts'
+
+export interface ViewRequest {
+  readonly directory: string
+  readonly ledger: Ledger
+  readonly settings: Settings
+  /** false when this event cannot have changed how often files were edited: with many files that is most of what is to write. */
+  readonly mayCount: boolean
+}
 
 /** More processes than this do not append at once; if they did, the next event would write the views anew. */
 const maxRounds = 100
 
 /**
  * Writes `state.json` and `edit-tracker.json` without a lock. Whoever finds afterwards that the ledger has grown writes again,
- * so that the last one to write has seen everything. `ledger` is read to its end.
+ * so that the last one to write has seen everything. `ledger` is read to its end. What is no view of ours stays as it is.
  */
-export function writeViews(directory: string, ledger: Ledger, settings: Settings): void {
+export function writeViews({ directory, ledger, settings, mayCount }: ViewRequest): void {
   const isNew = !isDirectory(directory)
   for (let round = 0; round < maxRounds; round += 1) {
     ledger.advance()
-    writeIfNew(join(directory, 'state.json'), stateView(ledger.history))
-    writeIfNew(join(directory, 'edit-tracker.json'), editTrackerView(ledger.history, settings))
+    writeIfNew(directory, viewFiles.state, stateView(ledger.history))
+    // Whoever else has appended meanwhile may have edited.
+    if (mayCount || round > 0)
+      writeIfNew(directory, viewFiles.edits, editTrackerView(ledger.history, settings))
     if (!ledger.hasGrown()) break
   }
-  // Views are nobody's work: they should not turn up in a commit by accident.
-  if (isNew) writeFileAtomic(join(directory, '.gitignore'), '*\n')
+  if (isNew) writeFileAtomic(join(directory, viewFiles.ignore), ignoreText)
 }
 
-function writeIfNew(path: string, view: object): void {
+function writeIfNew(directory: string, name: WrittenView, view: object): void {
+  const path = join(directory, name)
   const text = `${JSON.stringify(view, null, 2)}\n`
-  if (textAt(path) !== text) writeFileAtomic(path, text)
-}
-
-/** null also when something that is no file stands there: writing will say what is wrong. */
-function textAt(path: string): string | null {
-  try {
-    return readTextIfExists(path)
-  } catch (cause) {
-    if (cause instanceof GantryError) return null
-    throw cause
-  }
+  const found = readHead(path, maxViewBytes)
+  if (found.kind === 'text' && found.text === text) return
+  if (mayReplace(name, found)) writeFileAtomic(path, text)
 }

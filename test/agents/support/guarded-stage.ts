@@ -1,22 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { findAgent } from '../../../scripts/agent-cache.ts'
-import { buildHook } from '../../../scripts/build-hook.ts'
 import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
 import { personAndSeal } from '../../../src/cli/guard/person-and-seal.ts'
-import { installHooks } from '../../../src/guard/install/install-hooks.ts'
-import { uninstallHooks } from '../../../src/guard/install/uninstall-hooks.ts'
+import { installHooks } from '../../../src/guarding/install-hooks.ts'
+import { uninstallHooks } from '../../../src/guarding/uninstall-hooks.ts'
 import type {
   GuardedProject,
   Performance,
   ProjectSetup,
   ProofStage,
 } from '../../../src/guard/prove/contract.ts'
-import { openStage } from '../../../src/guard/prove/stage.ts'
 import { textOfCall } from '../../../src/guard/prove/told-model.ts'
-import { openBoundary } from '../../../src/models/boundary/open-boundary.ts'
+import { openGuardStage } from './guard-stage.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 
@@ -43,25 +39,12 @@ export interface GantryRun {
 
 /** One boundary, one built hook program and one scratch directory for a file of tests. */
 export async function openGuardedStage(agent: HookedAgent): Promise<GuardedStage> {
-  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'gantry-guarded-')))
-  const hookBin = join(scratch, 'hook-bin.js')
-  await buildHook(hookBin)
-  const program = { node: process.execPath, hookBin }
-  const boundary = await openBoundary({})
   const path = [join(repository, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter)
-  const stage = await openStage({
-    agent,
-    config: { binary: findAgent(agent)?.program },
-    base: scratch,
-    program,
-    boundary,
-    scratch,
-    env: { ...process.env, PATH: path },
-    signal: new AbortController().signal,
-  })
+  const stage = await openGuardStage(agent, agent, { ...process.env, PATH: path })
+  const { program } = stage
   return {
     proof: stage,
-    hookBin,
+    hookBin: program.hookBin,
     project: async (setup = {}) => {
       const project = await stage.project(setup)
       // Codex runs commands in a login shell, which sets the PATH anew.
@@ -75,11 +58,7 @@ export async function openGuardedStage(agent: HookedAgent): Promise<GuardedStage
       void (await uninstallHooks({ ...targetOf(project, agents), dryRun: false })),
     gantry: ({ root, env }, ...args) =>
       spawnSync(join(repository, 'bin/gantry'), args, { cwd: root, env, encoding: 'utf8' }),
-    close: async () => {
-      await boundary.close()
-      // A helper that waits for further hooks goes when its program is gone.
-      rmSync(scratch, { recursive: true, force: true })
-    },
+    close: stage.close,
   }
 }
 

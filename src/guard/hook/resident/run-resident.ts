@@ -4,6 +4,7 @@ import { answerHook } from '../answer-hook.ts'
 import type { ResidentCall } from './resident-at.ts'
 import { serveResident } from './serve-resident.ts'
 import { socketPath } from './socket-path.ts'
+import { tidySockets } from './tidy-sockets.ts'
 
 const defaultIdleMs = 10 * 60_000
 
@@ -19,6 +20,7 @@ export async function runResident({ env, program, uid }: ResidentCall): Promise<
     key: guardKey(home),
     hookBin,
     idleMs: Number.isFinite(idleMs) && idleMs > 0 ? idleMs : defaultIdleMs,
+    whenReady: () => tidySockets(path),
     answer: async (request) => (await answerHook(request, program)).reply,
   })
 }

@@ -14,6 +14,8 @@ export interface ResidentOptions {
   readonly hookBin: string
   readonly idleMs: number
   answer(request: HookRequest): Promise<HookReply>
+  /** Called once it can be asked. */
+  whenReady(): Promise<void>
 }
 
 const maxFrameBytes = 128 * 1024 * 1024
@@ -42,6 +44,7 @@ export async function serveResident(options: ResidentOptions): Promise<void> {
         return closeAnswer(reply, question.mac, key)
       },
     })
+    await options.whenReady()
     await new Promise<void>((resolve) => {
       const timer = setInterval(
         () => {

@@ -50,9 +50,7 @@ export function attemptOf(call: ToolCall, { cwd, root, world: disk, edits }: Att
     wroteIt: (path) => edits.contents[path] !== undefined || edits.counts[path] !== undefined,
     pathsOf: (word) => {
       const path = inHome(word, world)
-      return isAbsolute(path)
-        ? [normalize(path)]
-        : directories.map((directory) => normalize(join(directory, path)))
+      return isAbsolute(path) ? [normalize(path)] : directories.map((directory) => join(directory, path))
     },
   }
 }
@@ -93,7 +91,7 @@ function directoriesOf(runs: readonly SpokenRun[], start: string, world: World):
 
 function absolute(word: string, directory: string, world: World): string {
   const path = inHome(word, world)
-  return normalize(isAbsolute(path) ? path : join(directory, path))
+  return isAbsolute(path) ? normalize(path) : join(directory, path)
 }
 
 function inHome(word: string, { home }: World): string {

@@ -9,9 +9,9 @@ export const ownCommands: Tampering = ({ runs, call, text }) => {
     if (startsHook(run))
       return 'the hook program is started by the agent program alone: events cannot be made up'
   }
-  const misled = call.action.kind === 'shell' ? misleading.exec(text)?.[1] : undefined
   const runsGuard = runs.some((run) => !run.talks && programAt(run, (name) => name === 'gantry') >= 0)
-  return misled !== undefined && runsGuard ? `it would run the guard with another ${misled}` : null
+  const misled = runsGuard && call.action.kind === 'shell' ? misleading.exec(text)?.[1] : undefined
+  return misled === undefined ? null : `it would run the guard with another ${misled}`
 }
 
 /** What a run of the guard's own would find other settings or other programs by. */
@@ -24,7 +24,7 @@ function personalCommand({ words, loose, talks }: SpokenRun): string | null {
   if (talks) return null
   if (!loose && words.some((word) => word === '--help' || word === '-h' || word === '--dry-run')) return null
   for (const [index, word] of words.entries()) {
-    const behindGantry = index > 0 && /^gantry$/.test(nameOf(words[index - 1]))
+    const behindGantry = index > 0 && nameOf(words[index - 1]) === 'gantry'
     if (word !== 'guard' && !(word === null && behindGantry)) continue
     const next = words.slice(index + 1, index + 5)
     const found = next.find((candidate) => candidate !== null && personal.has(candidate))

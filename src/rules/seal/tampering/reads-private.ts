@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname, sep } from 'node:path'
 import { guardHome } from '../../guard-home.ts'
 import { fold, isInside } from '../own-match.ts'
 import type { Attempt, Tampering } from './attempt.ts'
@@ -17,15 +17,18 @@ export const readsPrivate: Tampering = (attempt) => {
       ? sentence
       : null
   }
-  // A bare name means something in there only from a directory close by.
-  const isClose = attempt
-    .pathsOf('.')
-    .some((directory) => home.some((top) => isInside(dirname(top), fold(directory))))
+  // A bare name means something in there only from a directory close by, or from there.
+  const places = attempt.pathsOf('.').map(fold)
+  const isClose = places.some((place) =>
+    home.some((top) => isInside(dirname(top), place) || isInside(place, top)),
+  )
+  const leadsThere = wayThere(places, home)
   for (const { words, loose } of runs) {
     for (const word of words) {
       if (word === null || !(isClose || /[/~$]/.test(word))) continue
-      const path = word.replace(/^[^/~$]*[=@:]/, '')
-      if (attempt.pathsOf(path).some((meant) => isPrivate(meant) || globMeets(meant, home))) return sentence
+      const path = /[=@:]/.test(word) ? word.replace(/^[^/~$]*[=@:]/, '') : word
+      const meets = (meant: string): boolean => isPrivate(meant) || globMeets(meant, home)
+      if (leadsThere(path) && attempt.pathsOf(path).some(meets)) return sentence
       if (loose && home.some((directory) => fold(word).includes(directory))) return sentence
     }
   }
@@ -36,21 +39,22 @@ export const readsPrivate: Tampering = (attempt) => {
     return sentence
   const taken = runs.flatMap((run) => {
     const at = programAt(run, (name) => takers.has(name))
+    if (at < 0 || run.loose) return []
     const words = run.words.slice(at + 1)
     const packs =
       !/tar$|^cpio$/.test(nameOf(run.words[at])) ||
       words.some((word) => /^-?[a-zA-Z]*[cru]|^--create$/.test(word ?? ''))
-    return at < 0 || run.loose || !packs ? [] : words
+    return packs ? words : []
   })
   if (taken.some((word) => word !== null && takesAlong(word, attempt, home)))
     return `${sentence}: it would be copied along with the directory it is in`
-  if (action.kind === 'shell') {
+  if (action.kind === 'shell' && attempt.text.includes('<')) {
     const inputs = [...attempt.text.matchAll(/<\s*["']?([^\s"'<>|;&()]+)/g)].flatMap(([, path = '']) =>
       attempt.pathsOf(path),
     )
     if (inputs.some(isPrivate)) return sentence
   }
-  const named = /\$\{?GANTRY_GUARD_HOME\b/.test(attempt.text) && action.kind === 'shell'
+  const named = action.kind === 'shell' && /\$\{?GANTRY_GUARD_HOME\b/.test(attempt.text)
   return named && runs.some(({ words }) => !/^(echo|printf)$/.test(words[0] ?? '')) ? sentence : null
 }
 
@@ -83,8 +87,33 @@ function privateDirectories({ world }: Attempt): readonly string[] {
   return [...new Set([top, world.resolve(top).real].map(fold))]
 }
 
+/**
+ * Whether a path can lead from one of the places into one of the directories. Nearly all words of a command cannot: they go down
+ * from where they are meant, and by another name than the directory's. Those need not be made into paths.
+ */
+function wayThere(places: readonly string[], directories: readonly string[]): (path: string) => boolean {
+  if (places.some((place) => firstStar(place) >= 0 || directories.some((top) => isInside(place, top))))
+    return () => true
+  const names = places.flatMap((place) =>
+    directories
+      .filter((top) => isInside(top, place))
+      .map((top) => firstName(top.slice(place.endsWith(sep) ? place.length : place.length + 1))),
+  )
+  return (path) =>
+    /^[/~$.]|\.\.|[*?[{]/.test(path) || (names.length > 0 && names.includes(fold(firstName(path))))
+}
+
+function firstName(path: string): string {
+  const end = path.search(/[/\\]/)
+  return end < 0 ? path : path.slice(0, end)
+}
+
+function firstStar(path: string): number {
+  return path.search(/[*?[{]/)
+}
+
 function globMeets(path: string, directories: readonly string[]): boolean {
-  const stars = path.search(/[*?[{]/)
+  const stars = firstStar(path)
   if (stars < 0) return false
   const prefix = fold(path.slice(0, stars))
   // Home and what is above it hold too much to be meant; a pattern further in may well mean the guard.

@@ -53,9 +53,8 @@ export function programAt({ names, first, loose }: SpokenRun, isProgram: (name: 
 
 /** `/usr/bin/Git.exe` as `git`. */
 export function nameOf(word: string | null | undefined): string {
-  return basename(word ?? '')
-    .toLowerCase()
-    .replace(/\.(exe|cmd|bat|ps1|js|mjs|cjs|ts)$/, '')
+  const name = (word?.includes('/') ? basename(word) : (word ?? '')).toLowerCase()
+  return name.includes('.') ? name.replace(/\.(exe|cmd|bat|ps1|js|mjs|cjs|ts)$/, '') : name
 }
 
 function looseRun(text: string): SpokenRun {
@@ -64,7 +63,7 @@ function looseRun(text: string): SpokenRun {
 }
 
 function spoken(words: SpokenRun['words'], how: Pick<SpokenRun, 'loose' | 'talks'>): SpokenRun {
-  const first = words.findIndex((word) => word === null || !/^\w+=/.test(word))
+  const first = words.findIndex((word) => !word?.includes('=') || !/^\w+=/.test(word))
   return { words, names: words.map(nameOf), first, ...how }
 }
 

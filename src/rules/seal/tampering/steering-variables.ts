@@ -4,7 +4,8 @@ import { programAt } from './spoken-runs.ts'
 
 /** Variables that would lead later hooks astray, put where later processes take them from. */
 export const steeringVariables: Tampering = (attempt) => {
-  const named = steering.exec(attempt.text)?.[0]
+  const { text } = attempt
+  const named = hints.some((hint) => text.includes(hint)) ? steering.exec(text)?.[0] : undefined
   if (named === undefined) return null
   const file = attempt.targets.writes.find(({ path }) => isStartFile(path, attempt))
   if (file !== undefined)
@@ -20,6 +21,12 @@ export const steeringVariables: Tampering = (attempt) => {
     return `it would put ${named} into the session's environment file`
   return null
 }
+
+/** Each match of `steering` has one of them in it. To look for them is quicker than to compile it, which a hook does every time. */
+const hints =
+  'HARNESS_ GANTRY_ CLAUDE_ CODEX_HOME XDG_STATE_HOME LD_PRELOAD NODE_OPTIONS disableAllHooks allowManagedHooksOnly claude codex gemini copilot cursor-agent opencode'.split(
+    ' ',
+  )
 
 const steering =
   /\bHARNESS_\w+|\bGANTRY_\w+|\bCLAUDE_(?:PROJECT_DIR|CONFIG_DIR|ENV_FILE|CODE_SIMPLE|PLUGIN_ROOT|PLUGIN_DATA)(?==)|\bCODEX_HOME(?==)|\bXDG_STATE_HOME(?==)|\bLD_PRELOAD|\bNODE_OPTIONS=["']?[^\n]*--?(?:require|import|r|loader)\b|\bdisableAllHooks|\ballowManagedHooksOnly|\b(?:alias\s+|function\s+)?(?:claude|codex|gemini|copilot|cursor-agent|opencode)(?:=|\s*\(\)\s*\{)/

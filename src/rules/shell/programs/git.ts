@@ -3,11 +3,12 @@ import { type Arg, argOf, type Invocation, type ShellState } from '../interprete
 import { readOptions } from '../options.ts'
 import { patchFiles } from './editors.ts'
 import { configureGit, makeDirectory, runGitSetting, runGiven, writeNamed } from './git-commands.ts'
+import { withoutEntries, worldWithMade } from './git-index.ts'
 import { bringBack, changeTree, chosen } from './git-tree.ts'
 import { untracked } from './untracked.ts'
 
 /** Git changes the working tree by paths it is given; what a commit, a stash or a merge holds cannot be seen. */
-export function git(invocation: Invocation): null {
+export function git(invocation: Invocation): ShellState | null {
   const { words, state } = afterGlobalOptions(invocation)
   const [verb, ...args] = words
   if (verb === undefined) return null
@@ -18,11 +19,14 @@ export function git(invocation: Invocation): null {
     case 'restore':
     case 'switch':
     case 'reset':
-    case 'read-tree':
     case 'checkout-index':
       return changeTree(inside)
+    case 'read-tree':
+      changeTree(inside)
+      return withoutEntries(inside, invocation.state)
     case 'rm':
-      return remove(inside)
+      remove(inside)
+      return withoutEntries(inside, invocation.state)
     case 'mv':
       return move(inside)
     case 'clean':
@@ -124,14 +128,13 @@ function clean(invocation: Invocation): null {
   const { given, operands, values } = readOptions(args, ['e', 'exclude'])
   if (given.has('n') || given.has('dry-run') || !(given.has('f') || given.has('force'))) return null
   const ignored = given.has('x') || given.has('X')
+  const kept = values('e', 'exclude').map(({ value }) => value)
+  const only = untracked(worldWithMade(invocation), state.cwd, { ignored, kept })
   for (const target of operands.length === 0 ? [argOf('.')] : operands) {
     const look = absolutePath(target.value, state.cwd)
-    const kept = values('e', 'exclude').map(({ value }) => value)
-    shell.write(target, 'git clean removes it', state, {
-      entry: true,
-      look,
-      only: untracked(shell.world, state.cwd, { ignored, kept }),
-    })
+    const isFile = shell.world.resolve(look).kind === 'file'
+    if (!isFile || only(look))
+      shell.write(target, 'git clean removes it', state, { entry: true, ...(isFile ? {} : { look, only }) })
   }
   return null
 }
@@ -150,7 +153,7 @@ function stash(invocation: Invocation): null {
     shell.write(argOf('.'), 'git stash --all moves it away', state, {
       entry: true,
       look: state.cwd ?? '/',
-      only: untracked(shell.world, state.cwd, { ignored: true, kept: [] }),
+      only: untracked(worldWithMade(invocation), state.cwd, { ignored: true, kept: [] }),
     })
   return null
 }

@@ -60,6 +60,8 @@ export const outputPrograms: ReadonlyMap<string, Program> = new Map<string, Prog
 /** For a program nothing is known of: what is called an output is taken for one. */
 export function guessedOutput({ args, state, shell, name }: Invocation): null {
   for (const [index, { value }] of args.entries()) {
+    // To compile the pattern takes a hook longer than to see that most words cannot match it.
+    if (!value.startsWith('-o') && !value.startsWith('--')) continue
     const found =
       /^(?:-o|--?out(?:put|file|-file|put-file|File)?|--dest(?:ination)?|--save(?:-to)?|--write)(?:=(.+))?$/.exec(
         value,

@@ -1,0 +1,66 @@
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { HookEvent, HookHappening, ToolCall } from '../src/core/hook-event.ts'
+import { openGuard } from '../src/rules/open-guard.ts'
+import { compare, type Figure, inMemory, inTemporary } from './figure.ts'
+
+const many = 1200
+const few = 50
+/** Calls per round, so that every round has its share of checkpoints written. */
+const callsPerRound = 12
+
+/** What a session costs per call that has edited many files, against one that has edited few. */
+export function guardEditedFiles(): Promise<Figure> {
+  return inTemporary(async (directory) => {
+    const [large, small] = [await openSession(directory, many), await openSession(directory, few)]
+    return compare({
+      name: `events of a session with ${many} edited files`,
+      atMost: 2,
+      baseline: `those of one with ${few}`,
+      rounds: 21,
+      ours: () => large(callsPerRound),
+      theirs: () => small(callsPerRound),
+    })
+  }, inMemory)
+}
+
+/** A session that has edited so many files, as a function that edits some of them once more. */
+async function openSession(directory: string, files: number): Promise<(calls: number) => Promise<void>> {
+  const root = join(realpathSync(directory), `project-${files}`)
+  mkdirSync(join(root, 'src'), { recursive: true })
+  const env = { HOME: directory, PATH: process.env.PATH }
+  const guard = openGuard({ guardHome: join(directory, `guard-${files}`), env, home: directory })
+  const tell = (happening: HookHappening): Promise<unknown> =>
+    guard.handle({ ...whose, cwd: root, root, ...happening } as HookEvent)
+  let edits = 0
+  const edit = async (): Promise<void> => {
+    const path = join(root, 'src', `part-of-the-program-${edits % files}.ts`)
+    edits += 1
+    writeFileSync(path, String(edits))
+    const change = { old: String(edits - 1), new: String(edits) }
+    const call: ToolCall = {
+      id: `t${edits}`,
+      tool: 'Edit',
+      input: { file_path: path, old_string: change.old, new_string: change.new },
+      action: { kind: 'edit', path, edits: [change] },
+    }
+    await tell({ kind: 'tool_before', call })
+    await tell({ kind: 'tool_after', call, outcome: succeeded })
+  }
+  await tell({ kind: 'session_start', source: 'startup' })
+  while (edits < files) await edit()
+  return async (calls) => {
+    for (let count = 0; count < calls; count += 1) await edit()
+  }
+}
+
+const whose = { agent: 'claude-code', session: 's1', agentId: null, agentType: null, promptId: null } as const
+
+const succeeded = {
+  kind: 'success',
+  exitCode: null,
+  output: '',
+  interrupted: false,
+  timedOut: false,
+  background: false,
+} as const

@@ -1,0 +1,97 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startSandboxes } from '../scripts/sandboxes/start.ts'
+import { testImages } from '../scripts/sandboxes/test-images.ts'
+import { compare, type Figure, inTemporary, median, timed } from './figure.ts'
+
+const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
+const mostOverMs = 120
+
+/** What Gantry adds to a sandbox that does nothing: its start, the hashes, the run directory, the logs. */
+export function verifyOnBubblewrap(): Promise<Figure> {
+  needsProgram('bwrap', ['--version'], 'apt-get install bubblewrap')
+  return inTemporary(async (base) => {
+    const verify = prepare(base, 'bubblewrap', 'none')
+    const oursMs: number[] = []
+    const theirsMs: number[] = []
+    verify()
+    for (let round = 0; round < 15; round += 1) {
+      theirsMs.push(
+        await timed(() =>
+          run('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', 'true']),
+        ),
+      )
+      oursMs.push(await timed(verify))
+    }
+    const overMs = median(oursMs.map((ms, round) => ms - (theirsMs[round] ?? Number.NaN)))
+    return {
+      name: 'gantry verify with one true step on bubblewrap',
+      limit: `at most ${mostOverMs} ms over bwrap true`,
+      ratio: overMs / mostOverMs,
+      ok: overMs <= mostOverMs,
+      detail: { oursMs: median(oursMs), baselineMs: median(theirsMs), overMs, rounds: oursMs.length },
+    }
+  })
+}
+
+export async function verifyOnDocker(): Promise<Figure> {
+  const started = await startSandboxes()
+  if (started.kind === 'absent') throw new Error(`this figure needs Docker Engine: ${started.why}`)
+  const { dockerHost } = started
+  const env = { ...process.env, DOCKER_HOST: dockerHost }
+  const image = testImages.full
+  return inTemporary(async (base) => {
+    const verify = prepare(base, 'docker', image, env)
+    verify()
+    return compare({
+      name: 'gantry verify with one true step on docker',
+      atMost: 1.25,
+      baseline: 'docker run --rm true',
+      rounds: 9,
+      ours: verify,
+      theirs: () =>
+        run('docker', ['run', '--rm', '--pull', 'never', '--network', 'none', image, 'true'], { env }),
+    })
+  })
+}
+
+function prepare(
+  base: string,
+  sandbox: string,
+  image: string,
+  surroundings: NodeJS.ProcessEnv = process.env,
+): () => void {
+  const repository = join(base, 'repository')
+  mkdirSync(repository)
+  const step = 'steps: [{ name: nothing, command: "true" }]'
+  writeFileSync(join(repository, 'agent.yaml'), `verification:\n  container_image: ${image}\n  ${step}\n`)
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: repository, stdio: 'ignore' })
+  git('init', '-q')
+  git('add', '-A')
+  git('-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '-q', '-m', 'all')
+  const env = {
+    ...surroundings,
+    AGENT_ARTIFACT_DIR: join(base, 'store'),
+    GANTRY_GUARD_HOME: join(base, 'guard'),
+    XDG_CACHE_HOME: join(base, 'cache'),
+  }
+  return () =>
+    run(process.execPath, [gantry, 'verify', '--json', '--sandbox', sandbox], { cwd: repository, env })
+}
+
+/** A figure without its baseline would be no figure. */
+function needsProgram(program: string, args: readonly string[], remedy: string): void {
+  const { status, error } = spawnSync(program, args, { stdio: 'ignore' })
+  if (status !== 0)
+    throw new Error(`this figure needs ${program} (${error?.message ?? `exit ${status}`}): ${remedy}`)
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): void {
+  const { status, stdout, stderr } = spawnSync(program, args, { ...options, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}: ${stderr}${stdout}`)
+}

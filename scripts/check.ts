@@ -1,0 +1,110 @@
+// npm run check: the unit tests, and beside them types, lint and unused code. A part that fails is told whole, the others in one line.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { styleText } from 'node:util'
+
+interface Part {
+  readonly name: string
+  readonly argv: readonly [string, ...string[]]
+}
+
+const root = join(import.meta.dirname, '..')
+const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
+/** A part that sees no terminal is told to colour all the same, since its output may end on one. */
+const env = { ...process.env, PATH: path, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) }
+const onWindows = process.platform === 'win32'
+
+/** One core is left to the tests: another checker of types would only repeat a part of what the first one finds out. */
+const types = ['tsc', '--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile'] as const
+/** Of the tests only those that fail are named, and at the end how many there were. */
+const tests = [
+  'vitest',
+  'run',
+  '--reporter',
+  'minimal',
+  '--reporter',
+  './scripts/closing-line-reporter.ts',
+] as const
+/** The tests take as long as all the others one after another, or longer. */
+const lanes: readonly (readonly Part[])[] = [
+  [{ name: 'unit tests', argv: [...tests, '--project', 'pure', '--project', 'unit'] }],
+  [
+    { name: 'types', argv: [...types, join(root, 'node_modules', '.cache', 'check.tsbuildinfo')] },
+    { name: 'lint', argv: ['biome', 'check', '.'] },
+    { name: 'unused code', argv: ['knip'] },
+  ],
+]
+
+const running = new Set<ChildProcess>()
+let stoppedBy: NodeJS.Signals | null = null
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+
+const passed = (await Promise.all(lanes.map(runLane))).every(Boolean)
+process.exitCode = stoppedBy === null ? (passed ? 0 : 1) : 128 + constants.signals[stoppedBy]
+
+/** A failure does not keep the next part from running: whoever mends wants to know all there is to mend. */
+async function runLane(parts: readonly Part[]): Promise<boolean> {
+  let passed = true
+  for (const part of parts) {
+    if (stoppedBy !== null) return false
+    passed = (await run(part)) && passed
+  }
+  return passed
+}
+
+async function run({ name, argv: [program, ...args] }: Part): Promise<boolean> {
+  const startedAt = performance.now()
+  // In a group of its own a part can be ended with everything it started, also where a script only stands before the program.
+  const child = spawn(program, args, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: !onWindows,
+    shell: onWindows,
+  })
+  running.add(child)
+  const output: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk))
+  const { promise: ended, resolve } = Promise.withResolvers<string | null>()
+  child.on('error', (error) => resolve(error.message))
+  child.on('close', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)))
+  const failure = await ended
+  running.delete(child)
+  if (stoppedBy !== null) return false
+
+  const text = Buffer.concat(output).toString().trimEnd()
+  const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+  if (failure === null) {
+    console.log(`${styleText('green', 'ok')}      ${name}, ${took}${lastLine(text)}`)
+  } else {
+    console.log(`\n${text}\n\n${styleText('red', 'failed')}  ${name}, ${took}: ${failure}`)
+  }
+  return failure === null
+}
+
+/** The tests end with how many there were, lint with how many files: so nobody takes for green what did not run. */
+function lastLine(text: string): string {
+  const last = text.split('\n').at(-1) ?? ''
+  return last === '' ? '' : `: ${last}`
+}
+
+/** The first signal is passed on, so that each part can clean up; the second ends them. */
+function stop(signal: NodeJS.Signals): void {
+  const passOn = stoppedBy === null ? signal : 'SIGKILL'
+  if (stoppedBy === null) console.error(`stopping: ${signal}`)
+  stoppedBy ??= signal
+  for (const child of running) {
+    if (onWindows || child.pid === undefined) child.kill(passOn)
+    else endGroup(child.pid, passOn)
+  }
+}
+
+function endGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch (error) {
+    // It ended in this very moment.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}

@@ -1,0 +1,49 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isRoot } from '../../src/io/is-root.ts'
+import { acquireLock, type Lock } from '../../src/io/lock.ts'
+import { installPackages } from './packages.ts'
+import { answers, engineDirectory, ownHost, startEngine } from './test-engine.ts'
+import { importImages, testImages } from './test-images.ts'
+
+export type StartedSandboxes =
+  | { readonly kind: 'ready'; readonly dockerHost: string; readonly images: readonly string[] }
+  | { readonly kind: 'absent'; readonly why: string }
+
+/** Safe when two run at once: the second waits and finds everything there. */
+export async function startSandboxes(): Promise<StartedSandboxes> {
+  if (process.platform !== 'linux') return { kind: 'absent', why: 'they need Linux.' }
+  if (!isRoot()) return borrowedEngine()
+  mkdirSync(engineDirectory, { recursive: true })
+  const lock = await waitForLock(join(engineDirectory, 'starting.lock'))
+  try {
+    const problem = installPackages() ?? (await startEngine()) ?? importImages(ownHost)
+    return problem === null ? ready(ownHost) : { kind: 'absent', why: problem }
+  } finally {
+    lock.release()
+  }
+}
+
+/** Without root no engine can be started, but one that root started before, or the machine's own, can be used. */
+async function borrowedEngine(): Promise<StartedSandboxes> {
+  const hosts = [ownHost, process.env.DOCKER_HOST, 'unix:///var/run/docker.sock']
+  for (const host of hosts)
+    if (host !== undefined && host !== '' && (await answers(host))) {
+      const problem = importImages(host)
+      return problem === null ? ready(host) : { kind: 'absent', why: problem }
+    }
+  return { kind: 'absent', why: 'no engine is running, and only root can start one.' }
+}
+
+function ready(dockerHost: string): StartedSandboxes {
+  return { kind: 'ready', dockerHost, images: Object.values(testImages) }
+}
+
+async function waitForLock(path: string): Promise<Lock> {
+  for (;;) {
+    const lock = acquireLock(path, { label: 'start-sandboxes' })
+    if (lock !== null) return lock
+    await sleep(100)
+  }
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cacheDirectory } from '../../src/io/cache-directory.ts'
+import { readProcess } from '../../src/io/process-table.ts'
+import { askOverUnixHttp } from '../../src/io/unix-http.ts'
+
+/** On a disk: overlay2 works neither on memory nor on another overlay. */
+export const engineDirectory = join(cacheDirectory(), 'docker')
+export const ownHost = `unix://${join(engineDirectory, 'docker.sock')}`
+
+const startTimeoutMs = 60_000
+const stopTimeoutMs = 30_000
+
+/** Changes nothing of the machine's network: no bridge, no rules, no forwarding. What stands in the way, or null. */
+export async function startEngine(): Promise<string | null> {
+  if (await answers(ownHost)) return null
+  const log = await launchEngine(engineDirectory)
+  const until = performance.now() + startTimeoutMs
+  while (performance.now() < until) {
+    if (await answers(ownHost)) return null
+    await sleep(50)
+  }
+  return `dockerd does not start: ${lastLines(log)}`
+}
+
+/** An engine with all its state in one directory; `docker.sock` there is its socket. Returns the path of its log at once. */
+export async function launchEngine(directory: string): Promise<string> {
+  mkdirSync(join(directory, 'exec'), { recursive: true })
+  // An engine that was killed leaves these, and a new one waits for the processes in vain when nobody collects their remains.
+  for (const file of ['dockerd.pid', 'exec/containerd/containerd.pid'])
+    if (!isRunning(join(directory, file))) rmSync(join(directory, file), { force: true })
+  const log = join(directory, 'dockerd.log')
+  const out = openSync(log, 'a')
+  const args = [
+    ...['--data-root', join(directory, 'data'), '--exec-root', join(directory, 'exec')],
+    ...['--pidfile', join(directory, 'dockerd.pid'), '-H', `unix://${join(directory, 'docker.sock')}`],
+    ...['--iptables=false', '--ip6tables=false', '--bridge=none', '--ip-forward=false'],
+    '--storage-driver=overlay2',
+  ]
+  const engine = spawn('dockerd', args, {
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', out, out],
+    env: { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin` },
+  })
+  engine.on('error', () => {})
+  engine.unref()
+  return log
+}
+
+export async function answers(dockerHost: string): Promise<boolean> {
+  const answer = await askOverUnixHttp({
+    socketPath: dockerHost.replace(/^unix:\/\//, ''),
+    method: 'GET',
+    path: '/_ping',
+    timeoutMs: 2_000,
+  })
+  return answer.kind === 'answer' && answer.status === 200
+}
+
+/** Only the engine that was started here, and only if its pid is still its own. */
+export async function stopEngine(directory = engineDirectory): Promise<void> {
+  const pid = enginePid(directory)
+  if (pid === null) return
+  process.kill(pid, 'SIGTERM')
+  const until = performance.now() + stopTimeoutMs
+  while (performance.now() < until && readProcess(pid)?.runsProgram === true) await sleep(50)
+}
+
+export function enginePid(directory: string): number | null {
+  try {
+    const pid = Number(readFileSync(join(directory, 'dockerd.pid'), 'utf8'))
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    return command.startsWith('dockerd\0') && command.includes(directory) ? pid : null
+  } catch {
+    return null
+  }
+}
+
+function isRunning(pidFile: string): boolean {
+  return existsSync(pidFile) && readProcess(Number(readFileSync(pidFile, 'utf8')))?.runsProgram === true
+}
+
+function lastLines(log: string): string {
+  return readFileSync(log, 'utf8').trim().split('\n').slice(-5).join('\n')
+}

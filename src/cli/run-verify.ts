@@ -1,0 +1,74 @@
+import { resolve } from 'node:path'
+import { findConfig } from '../config/find-config.ts'
+import { findVerification } from '../config/find-verification.ts'
+import { verifyRepository } from '../config/verify-repository.ts'
+import { exitCode } from '../core/exit-code.ts'
+import { createRedaction } from '../core/redaction.ts'
+import type { SandboxName } from '../sandboxes/contract.ts'
+import type { Store } from '../store/contract.ts'
+import { openStore } from '../store/open-store.ts'
+import type { VerifierStatus } from '../verifier/contract.ts'
+import type { CliContext } from './context.ts'
+import { verifyView } from './verify-view.ts'
+
+export interface VerifyFlags {
+  readonly sandbox: 'auto' | SandboxName
+  readonly root?: string
+  readonly config?: string
+  readonly verbose?: boolean
+  readonly json?: boolean
+}
+
+const exitCodes: Readonly<Record<VerifierStatus, 0 | 1 | 3>> = {
+  PASS: exitCode.pass,
+  FAIL: exitCode.failed,
+  INFRA_ERROR: exitCode.infra,
+}
+
+export async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void> {
+  const { cwd, signal, stdout } = context
+  const env = definedOf(context.env)
+  const found = findVerification(
+    resolve(cwd, flags.root ?? '.'),
+    flags.config === undefined ? undefined : resolve(cwd, flags.config),
+  )
+  const view = verifyView(context, {
+    steps: found.agentFile.file.verification.steps,
+    verbose: flags.verbose === true,
+    json: flags.json === true,
+  })
+  const { response, evidence } = await verifyRepository({
+    ...found,
+    ...(await placeOf(found.repository, env)),
+    sandbox: flags.sandbox,
+    env,
+    signal,
+    argv: createRedaction([], env).value(process.argv.slice(2)) as readonly string[],
+    beneathAgent: async () => {
+      const { findAgentAbove } = await import('../guard/unlock/find-agent-above.ts')
+      return (await findAgentAbove({ env, pid: process.pid })) !== null
+    },
+    onEvent: view.event,
+    onWarning: view.warn,
+  })
+  if (flags.json === true) stdout.write(`${JSON.stringify(response, null, 2)}\n`)
+  else view.end(response, evidence)
+  context.setExitCode(exitCodes[response.status])
+}
+
+/** What gantry.yaml says. Its schema knows every agent, so that it is loaded only where there is such a file. */
+async function placeOf(
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly store: Store; readonly redact: readonly string[] }> {
+  if (findConfig(cwd) === null) return { store: openStore({ env, cwd }), redact: [] }
+  const { openProjectStore } = await import('../config/open-project-store.ts')
+  const { loadProject } = await import('../config/load.ts')
+  return { store: openProjectStore({ cwd, env }), redact: loadProject(cwd).config.redact }
+}
+
+function definedOf(env: CliContext['env']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}

@@ -1,0 +1,17 @@
+import { submissionAgain } from '../../task/worker/submission-again.ts'
+import type { CliContext } from '../context.ts'
+import { findTask } from './find-task.ts'
+import { withQueue } from './open-task-queue.ts'
+import type { TaskFlags } from './task-flags.ts'
+import { workUntilEnded } from './work-until-ended.ts'
+
+/** `gantry task apply` and `gantry task retry`: a new task that goes on from one that ended. */
+export async function againCommand(
+  how: 'apply' | 'retry',
+  name: string,
+  flags: Pick<TaskFlags, 'json' | 'verbose'>,
+  context: CliContext,
+): Promise<void> {
+  const submission = await withQueue(context, (queue) => submissionAgain(how, findTask(queue, name)))
+  await workUntilEnded({ ...submission, verbose: flags.verbose === true }, flags, context)
+}

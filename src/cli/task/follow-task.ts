@@ -1,0 +1,39 @@
+import type { TaskQueue } from '../../store/queue/contract.ts'
+import type { TaskEvent } from '../../task/contract.ts'
+
+const page = 500
+
+/** Tells every event of a task from its first on, until it has ended or nobody wants to hear more. */
+export async function followTask(
+  queue: TaskQueue,
+  id: string,
+  tell: (event: TaskEvent) => void,
+  { signal, untilEnded = true }: { readonly signal?: AbortSignal; readonly untilEnded?: boolean } = {},
+): Promise<void> {
+  let afterId = 0
+  const tellNew = (): void => {
+    for (;;) {
+      const events = queue.events({ afterId, taskId: id, limit: page })
+      for (const { event } of events) tell(event as unknown as TaskEvent)
+      afterId = events.at(-1)?.id ?? afterId
+      if (events.length < page) return
+    }
+  }
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const look = (): void => {
+    const state = queue.get(id)?.state
+    tellNew()
+    // One that was taken out of the queue has ended, too.
+    if (!untilEnded || (state !== 'QUEUED' && state !== 'RUNNING')) resolve()
+  }
+  const unwatch = queue.watch(look)
+  // Watching alone would not keep the process alive.
+  const alive = setInterval(look, 1_000)
+  const leave = (): void => resolve()
+  signal?.addEventListener('abort', leave, { once: true })
+  look()
+  await over
+  signal?.removeEventListener('abort', leave)
+  clearInterval(alive)
+  unwatch()
+}

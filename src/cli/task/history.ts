@@ -1,0 +1,38 @@
+import { Command } from 'commander'
+import { type FinalState, taskStates } from '../../store/queue/contract.ts'
+import type { CliContext } from '../context.ts'
+import { count } from '../flag-values.ts'
+
+interface HistoryFlags {
+  readonly limit: number
+  readonly clear?: boolean
+  readonly json?: boolean
+}
+
+const ended = taskStates.filter((state): state is FinalState => state !== 'QUEUED' && state !== 'RUNNING')
+
+export function taskHistoryCommand(context: CliContext): Command {
+  return new Command('history')
+    .description('List ended tasks, newest first, or forget them.')
+    .option('--limit <n>', 'at most so many', count, 10)
+    .option('--clear', 'forget them; runs and reports stay')
+    .option('--json', 'print JSON and nothing else on standard output')
+    .action(async ({ limit, clear, json }: HistoryFlags) => {
+      const { withQueue } = await import('./open-task-queue.ts')
+      await withQueue(context, async (queue, store) => {
+        if (clear === true) {
+          const forgotten = queue.clearHistory()
+          const text =
+            json === true
+              ? JSON.stringify({ forgotten })
+              : `Forgot ${forgotten} ended ${forgotten === 1 ? 'task' : 'tasks'}.`
+          return context.stdout.write(`${text}\n`)
+        }
+        const tasks = queue.list({ states: ended, limit })
+        if (json === true) return context.stdout.write(`${JSON.stringify({ tasks })}\n`)
+        if (tasks.length === 0) return context.stdout.write('No task has ended yet.\n')
+        const { printTasks } = await import('./task-columns.ts')
+        printTasks(tasks, store.clock.now().getTime(), context)
+      })
+    })
+}

@@ -1,0 +1,116 @@
+import { createColors } from 'picocolors'
+import { formatDuration } from '../../core/duration.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { counted, formatCost } from '../../report/quantity.ts'
+import type { TaskEvent } from '../../task/contract.ts'
+import type { CliContext } from '../context.ts'
+import { paintState } from './task-columns.ts'
+
+const maxChars = 200
+
+export interface PrintOptions {
+  /** Also what the agent does, what the steps print, what the Scouts were corrected in. */
+  readonly verbose: boolean
+}
+
+/** One line per thing that happened, with its time. Text of agents, models and projects is made harmless. */
+export function taskEventPrinter({ stdout }: CliContext, options: PrintOptions): (event: TaskEvent) => void {
+  const { dim } = createColors(stdout.color)
+  return (event) => {
+    const at = new Date(event.ts * 1000).toTimeString().slice(0, 8)
+    for (const line of linesOf(event, stdout.color, options)) stdout.write(`${dim(at)}  ${line}\n`)
+  }
+}
+
+function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): readonly string[] {
+  const { bold, dim, green, red, yellow } = createColors(color)
+  const detail = (text: string): readonly string[] =>
+    verbose ? [dim(`  ${shortened(plainLine(text))}`)] : []
+  switch (event.kind) {
+    case 'task_started':
+      return [
+        `${bold(shortened(plainLine(event.description.split('\n')[0] ?? '')))}${event.dry_run ? ' (dry run)' : ''}${event.resumed ? ', resumed' : ''}`,
+        dim(`  ${event.agent}, ${event.model}, ${event.sandbox}; ${event.task_id}, ${event.run_id}`),
+      ]
+    case 'milestone': {
+      const attempt =
+        event.attempt === undefined ? '' : dim(` Attempt ${event.attempt}/${event.max_attempts ?? 12}`)
+      const paint = {
+        verified: green,
+        succeeded: green,
+        failed: red,
+        stuck: red,
+        infra: yellow,
+        cancelled: yellow,
+      }[event.milestone as string]
+      return [`${(paint ?? String)(event.text)}${attempt}`]
+    }
+    case 'verifier_result': {
+      const status = { PASS: green, FAIL: red, INFRA_ERROR: yellow }[event.status](event.status)
+      const why = event.failure === null ? '' : `: ${shortened(plainLine(event.failure))}`
+      return [`  ${status} ${dim(`${event.run_id ?? 'no run'}, ${formatDuration(event.duration_ms)}`)}${why}`]
+    }
+    case 'edit':
+      return [
+        dim(
+          `  ${counted(event.files.length, 'file')} changed in ${formatDuration(event.duration_ms)}, ${formatCost(event.cost_usd)}`,
+        ),
+      ]
+    case 'replan':
+      return [`  ${shortened(plainLine(event.strategy))}`]
+    case 'conflict':
+      return [dim(`  decided: ${shortened(plainLine(`${event.question}: ${event.decision}`))}`)]
+    case 'note':
+      return [(event.level === 'info' ? dim : yellow)(`  ${plainLine(event.message)}`)]
+    case 'scout_query':
+      return event.success
+        ? detail(
+            `${event.scout} answered in ${formatDuration(event.duration_ms)}, ${formatCost(event.cost_usd)}`,
+          )
+        : [
+            yellow(
+              `  ${event.scout} did not answer (${counted(event.tries, 'try', 'tries')}): ${shortened(plainLine(event.error ?? 'cancelled'))}`,
+            ),
+          ]
+    case 'state_transition':
+      return detail(`${event.from} → ${event.to}: ${event.reason}`)
+    case 'scout_correction':
+      return detail(`${event.scout}: ${event.what}`)
+    case 'diagnosis':
+      return detail(event.text)
+    case 'snapshot':
+      return detail(event.path)
+    case 'verifier_trigger':
+      return detail(`run ${event.run_id}`)
+    case 'verifier_output':
+      return verbose
+        ? event.text
+            .replace(/\n$/, '')
+            .split('\n')
+            .map((line) => dim(`  | ${plainLine(line)}`))
+        : []
+    case 'agent':
+      return verbose ? agentLines(event.event).map((line) => dim(`  ${line}`)) : []
+    case 'diff':
+      return []
+    case 'task_ended': {
+      const cost = event.cost_usd === null ? '' : `, ${formatCost(event.cost_usd)}`
+      return [
+        `${bold(paintState(event.state, event.state, color))}: ${plainLine(event.reason)}`,
+        dim(
+          `  ${counted(event.attempts, 'verification')}, ${counted(event.replans, 'REPLAN')}, ${formatDuration(event.duration_ms)}${cost}`,
+        ),
+        ...(event.report === null ? [] : [`  ${event.report}`]),
+      ]
+    }
+  }
+}
+
+function agentLines(event: Readonly<Record<string, unknown>>): readonly string[] {
+  const text = [event.tool, event.command, event.text].find((value) => typeof value === 'string')
+  return text === undefined ? [] : [shortened(plainLine(`${String(event.event)} ${String(text)}`))]
+}
+
+function shortened(text: string): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`
+}

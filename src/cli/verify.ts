@@ -1,0 +1,29 @@
+import { Command, Option } from 'commander'
+import { sandboxNames } from '../sandboxes/contract.ts'
+import type { CliContext } from './context.ts'
+import type { VerifyFlags } from './run-verify.ts'
+
+export function verifyCommand(context: CliContext): Command {
+  return new Command('verify')
+    .description('Run the steps of agent.yaml in a sandbox, and say whether the repository as it is passes.')
+    .addOption(
+      new Option(
+        '--sandbox <engine>',
+        'what the steps run in; host is no sandbox and is never chosen by itself',
+      )
+        .choices(['auto', ...sandboxNames])
+        .default('auto'),
+    )
+    .option('--root <dir>', 'the repository (default: the one around the working directory)')
+    .option('--config <file>', 'a file instead of the agent.yaml of the repository')
+    .option('-v, --verbose', 'show what the steps print, as they print it')
+    .option('--json', 'print JSON and nothing else on standard output')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 PASS · 1 FAIL · 2 bad usage or agent.yaml · 3 INFRA_ERROR · 130 interrupted',
+    )
+    .action(async (flags: VerifyFlags) => {
+      const { runVerify } = await import('./run-verify.ts')
+      await runVerify(context, flags)
+    })
+}

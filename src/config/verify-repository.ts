@@ -1,0 +1,144 @@
+import { basename, join } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { isDirectory } from '../io/path-kind.ts'
+import { sha256 } from '../io/sha256.ts'
+import type { SandboxEngine, SandboxFailure, SandboxName } from '../sandboxes/contract.ts'
+import { chooseEngine } from '../sandboxes/index.ts'
+import { applyRetention } from '../store/apply-retention.ts'
+import type { LiveRun, Store } from '../store/contract.ts'
+import { createRun } from '../store/create-run.ts'
+import { removeRun } from '../store/remove-run.ts'
+import type { VerifierResponse, VerifyEvent } from '../verifier/contract.ts'
+import { verify } from '../verifier/verify.ts'
+import type { FoundVerification } from './find-verification.ts'
+import type { GuardEvidence, RecordedEvidence } from './guard-evidence.ts'
+
+export interface RepositoryRequest extends FoundVerification {
+  /** By name, or an engine itself. */
+  readonly sandbox: 'auto' | SandboxName | SandboxEngine
+  readonly store: Store
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  /** Of the run's manifest; already redacted. */
+  readonly argv: readonly string[]
+  readonly title?: string
+  /** Runs this one belongs to, such as that of a task. */
+  readonly refersTo?: readonly string[]
+  /** Patterns of gantry.yaml. */
+  readonly redact?: readonly string[]
+  /** Whether an agent started this process: then the evidence for the guard is looked at more closely. */
+  readonly beneathAgent?: () => Promise<boolean>
+  /** As soon as there is a run. */
+  readonly onRun?: (run: LiveRun) => void
+  readonly onEvent?: (event: VerifyEvent) => void
+  /** Something that is only a convenience could not be done. */
+  readonly onWarning?: (message: string) => void
+}
+
+export interface VerifiedRepository {
+  readonly response: VerifierResponse
+  /** What the guard was told. */
+  readonly evidence: RecordedEvidence
+}
+
+/**
+ * One verification of a repository, from the choice of the engine to the cleaning of the store. A run that never got a sandbox
+ * leaves no directory behind. Throws GantryError INTERRUPTED after an abort, when everything is closed.
+ */
+export async function verifyRepository(request: RepositoryRequest): Promise<VerifiedRepository> {
+  const { store, agentFile, repository, signal, onWarning } = request
+  const told = await toldGuard(request)
+  const env = told?.env ?? request.env
+  const chosen =
+    typeof request.sandbox === 'string'
+      ? await chooseEngine(request.sandbox, { env, signal })
+      : request.sandbox
+  if ('failure' in chosen) return { response: notStarted(chosen.failure), evidence: nothingTold }
+  const engine = chosen
+  const run = openVerifyRun(request)
+  request.onRun?.(run)
+  const sweeping = sweep(engine, request)
+  try {
+    const response = await verify({
+      repository,
+      config: agentFile.file.verification,
+      engine,
+      run,
+      env,
+      signal,
+      cachesDir: join(store.cacheDir, 'verify', sha256(repository).slice(0, 16)),
+      ...(request.redact !== undefined && { redact: request.redact }),
+      ...(request.onEvent !== undefined && { onEvent: request.onEvent }),
+    })
+    if (response.run_id === null) removeRun(store, run.id)
+    const evidence = (await told?.record(response)) ?? nothingTold
+    return { response, evidence }
+  } catch (error) {
+    // Nothing is worth keeping of a run that could not even begin.
+    if (error instanceof GantryError && error.code !== 'INTERRUPTED' && !hasLogs(run))
+      removeRun(store, run.id)
+    throw error
+  } finally {
+    await sweeping
+    for (const { id, message } of applyRetention(store, { protect: [run.id] }).failed)
+      onWarning?.(`${id} could not be removed: ${message}`)
+  }
+}
+
+const nothingTold: RecordedEvidence = { commands: [], why: null }
+
+/** The guard's rules take as long to load as everything else: only where a step could prove something. */
+async function toldGuard({
+  repository,
+  agentFile,
+  env,
+  beneathAgent,
+}: RepositoryRequest): Promise<GuardEvidence | null> {
+  const { steps } = agentFile.file.verification
+  if (steps.every(({ command }) => /^\s*(?:true|:|exit 0)\s*$/.test(command))) return null
+  const { guardEvidence } = await import('./guard-evidence.ts')
+  return guardEvidence({ repository, agentFile, env, beneathAgent: beneathAgent ?? (async () => false) })
+}
+
+function openVerifyRun({ store, repository, agentFile, ...request }: RepositoryRequest): LiveRun {
+  const run = createRun(store, {
+    kind: 'verify',
+    title: request.title ?? `verify ${basename(repository)}`,
+    argv: request.argv,
+    cwd: repository,
+    details: { agent_file: agentFile.path, agent_file_sha256: agentFile.sha256 },
+    ...(request.refersTo !== undefined && { refers_to: request.refersTo }),
+    ...(request.onWarning !== undefined && { onWarning: request.onWarning }),
+  })
+  run.freeze('agent.yaml', agentFile.text)
+  return run
+}
+
+/** What killed runs left behind goes while the new one is made: it is of no use to anybody, and never in its way. */
+async function sweep(
+  engine: SandboxEngine,
+  { env, signal, onEvent, onWarning }: RepositoryRequest,
+): Promise<void> {
+  try {
+    for (const text of await engine.sweep({ env, signal })) onEvent?.({ kind: 'progress', text })
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    onWarning?.(`what earlier runs left behind could not be removed: ${error.message}`)
+  }
+}
+
+function notStarted({ type, message }: SandboxFailure): VerifierResponse {
+  return {
+    status: 'INFRA_ERROR',
+    run_id: null,
+    tail_log: '',
+    artifact_paths: [],
+    manifest: null,
+    error_type: type,
+    error_message: message,
+  }
+}
+
+function hasLogs(run: LiveRun): boolean {
+  return isDirectory(join(run.dir, 'logs'))
+}

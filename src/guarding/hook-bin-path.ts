@@ -1,0 +1,25 @@
+import { dirname, join } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { isFile } from '../io/path-kind.ts'
+
+/**
+ * The program every hook starts. In the published package it is `hook/hook-bin.js` beside the program's own bundle; in a checkout
+ * it is a bundle somebody built, because that starts faster, and else the source, which Node runs as it is.
+ */
+export function hookBinPath(from: string = import.meta.dirname): string {
+  for (let directory = from; ; directory = dirname(directory)) {
+    const found = places.map((place) => join(directory, place)).find(isFile)
+    if (found !== undefined) return found
+    if (dirname(directory) === directory) break
+  }
+  throw new GantryError('NOT_FOUND', 'the program that the hooks start is not there', {
+    hint: 'Install Gantry again, or build it: npm run build.',
+  })
+}
+
+const places = [
+  'hook/hook-bin.js',
+  'node_modules/.cache/gantry/hook-bin.js',
+  'dist/hook/hook-bin.js',
+  'src/hook-bin.ts',
+]

@@ -1,0 +1,149 @@
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CgroupController, cgroupPlaces } from './cgroup-places.ts'
+import { errnoOf } from './fs-error.ts'
+
+export interface CgroupLimits {
+  readonly memoryBytes: number
+  readonly cpus: number
+  readonly pids: number
+}
+
+/** A group of processes of our own, with limits. What is in it is there because it, or who started it, joined. */
+export interface Cgroup {
+  /** To be joined, each by writing to its `cgroup.procs`. None when no controller could be had. */
+  readonly directories: readonly string[]
+  /** Whether joining may be refused although everything else was allowed: so it is where a part of a tree is delegated. */
+  readonly mayRefuse: boolean
+  /** Why a limit is not in force, by controller; null when it is. */
+  readonly missing: Readonly<Record<CgroupController, string | null>>
+  /** How many of its processes the system has killed for want of memory so far. */
+  oomKills(): number
+}
+
+/**
+ * Makes a cgroup of this name with these limits, in the hierarchy of version 1 or 2 that this process lives in, as far as the
+ * system lets us. `planned` hears of every directory before it is made, so that a crash in between leaves nothing unknown.
+ */
+export function makeCgroup(
+  name: string,
+  limits: CgroupLimits,
+  planned: (directories: readonly string[]) => void,
+): Cgroup {
+  const places = cgroupPlaces(readIfThere('/proc/self/cgroup') ?? '', '/sys/fs/cgroup')
+  const missing: Record<CgroupController, string | null> = { memory: null, cpu: null, pids: null }
+  const made = new Map<string, string>()
+  planned([
+    ...new Set(
+      Object.values(places).flatMap((place) => (place.kind === 'at' ? [join(place.parent, name)] : [])),
+    ),
+  ])
+  for (const controller of ['memory', 'cpu', 'pids'] as const) {
+    const place = places[controller]
+    if (place.kind === 'none') {
+      missing[controller] = place.why
+      continue
+    }
+    const directory = join(place.parent, name)
+    const why = tryTo(() => {
+      if (!made.has(directory)) mkdirSync(directory)
+      made.set(directory, place.version)
+      for (const [file, value] of settings[place.version][controller](limits))
+        writeFileSync(join(directory, file), value)
+      for (const [file, value] of whereThere[place.version][controller](limits))
+        writeIfThere(join(directory, file), value)
+    })
+    if (why !== null) missing[controller] = `its cgroup cannot be set up: ${why}`
+  }
+  const memory = places.memory.kind === 'at' ? places.memory : null
+  const counter =
+    memory === null
+      ? null
+      : join(memory.parent, name, memory.version === 'v1' ? 'memory.oom_control' : 'memory.events')
+  return {
+    directories: [...made.keys()],
+    mayRefuse: [...made.values()].includes('v2'),
+    missing,
+    oomKills: () => Number(/^oom_kill (\d+)$/m.exec((counter && readIfThere(counter)) ?? '')?.[1] ?? 0),
+  }
+}
+
+/** Ends whatever is still in it and removes it; null when it is gone, else what is in the way. */
+export async function removeCgroup(directory: string): Promise<string | null> {
+  for (let tries = 0; ; tries++) {
+    for (const pid of processesIn(directory)) tryTo(() => process.kill(pid, 'SIGKILL'))
+    try {
+      rmdirSync(directory)
+      return null
+    } catch (cause) {
+      if (errnoOf(cause) === 'ENOENT') return null
+      if (errnoOf(cause) !== 'EBUSY' || tries >= removeTriesMax)
+        return `cannot remove the cgroup ${directory}: ${cause instanceof Error ? cause.message : String(cause)}`
+    }
+    await sleep(10)
+  }
+}
+
+const removeTriesMax = 200
+const periodMicros = 100_000
+
+type Setting = (limits: CgroupLimits) => readonly (readonly [file: string, value: string])[]
+
+const quota = ({ cpus }: CgroupLimits): string => String(Math.max(1_000, Math.round(cpus * periodMicros)))
+
+const settings: Readonly<Record<'v1' | 'v2', Readonly<Record<CgroupController, Setting>>>> = {
+  v1: {
+    memory: ({ memoryBytes }) => [['memory.limit_in_bytes', String(memoryBytes)]],
+    cpu: (limits) => [
+      ['cpu.cfs_period_us', String(periodMicros)],
+      ['cpu.cfs_quota_us', quota(limits)],
+    ],
+    pids: ({ pids }) => [['pids.max', String(pids)]],
+  },
+  v2: {
+    memory: ({ memoryBytes }) => [['memory.max', String(memoryBytes)]],
+    cpu: (limits) => [['cpu.max', `${quota(limits)} ${periodMicros}`]],
+    pids: ({ pids }) => [['pids.max', String(pids)]],
+  },
+}
+
+/** Not every kernel counts swap; where it does, memory must not escape into it. */
+const whereThere: typeof settings = {
+  v1: {
+    memory: ({ memoryBytes }) => [['memory.memsw.limit_in_bytes', String(memoryBytes)]],
+    cpu: () => [],
+    pids: () => [],
+  },
+  v2: { memory: () => [['memory.swap.max', '0']], cpu: () => [], pids: () => [] },
+}
+
+function processesIn(directory: string): readonly number[] {
+  const text = readIfThere(join(directory, 'cgroup.procs')) ?? ''
+  return text
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 1)
+}
+
+function writeIfThere(path: string, value: string): void {
+  if (readIfThere(path) !== null) writeFileSync(path, value)
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+/** What the system said to it; null when it was done. */
+function tryTo(work: () => void): string | null {
+  try {
+    work()
+    return null
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause)
+  }
+}

@@ -1,0 +1,34 @@
+import { hostname } from 'node:os'
+import { errnoOf } from './fs-error.ts'
+import { readProcess } from './process-table.ts'
+
+/** One process for ever: its pid is used again, but not with the same start on the same host. */
+export interface ProcessOwner {
+  readonly pid: number
+  /** null where the system does not tell when a process was started. */
+  readonly startTicks: number | null
+  readonly host: string
+}
+
+/** This process. */
+export function thisProcess(): ProcessOwner {
+  return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? null, host: hostname() }
+}
+
+/** One on another host is taken for alive: nothing here can tell. */
+export function isOwnerAlive({ pid, startTicks, host }: ProcessOwner): boolean {
+  if (host !== hostname()) return true
+  if (pid <= 0) return false
+  if (readProcess(process.pid) === null) return answersSignals(pid)
+  const holder = readProcess(pid)
+  return holder?.runsProgram === true && (startTicks === null || startTicks === holder.startTicks)
+}
+
+function answersSignals(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return errnoOf(cause) === 'EPERM'
+  }
+}

@@ -1,0 +1,32 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
+import { errnoOf } from './fs-error.ts'
+
+export type Head =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'missing' }
+  /** Also a second name of a file that has others: what is written there would change them. */
+  | { readonly kind: 'link' }
+  /** A directory, a pipe, a device, or what nobody may read. */
+  | { readonly kind: 'other' }
+
+/** How a file begins; the whole of a short one. Follows no link and never waits, as reading a pipe would. */
+export function readHead(path: string, maxBytes: number): Head {
+  let fd: number
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return { kind: 'missing' }
+    if (stats.isSymbolicLink() || (stats.isFile() && stats.nlink > 1)) return { kind: 'link' }
+    if (!stats.isFile()) return { kind: 'other' }
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  } catch (cause) {
+    return { kind: ['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '') ? 'missing' : 'other' }
+  }
+  try {
+    const now = fstatSync(fd)
+    if (!now.isFile()) return { kind: 'other' }
+    const bytes = Buffer.allocUnsafe(Math.min(now.size, maxBytes))
+    return { kind: 'text', text: bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0)) }
+  } finally {
+    closeSync(fd)
+  }
+}

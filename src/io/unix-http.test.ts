@@ -1,0 +1,91 @@
+import { createServer, type RequestListener } from 'node:http'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { temporaryDirectory } from './temporary-directory.ts'
+import { askOverUnixHttp, streamOverUnixHttp } from './unix-http.ts'
+
+async function serve(answer: RequestListener): Promise<string> {
+  const scratch = temporaryDirectory('gantry-unix-http-')
+  const socketPath = join(scratch.path, 's')
+  const server = createServer(answer)
+  await new Promise<void>((ready) => server.listen(socketPath, ready))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+    scratch[Symbol.dispose]()
+  })
+  return socketPath
+}
+
+test('a request carries its JSON and its answer comes back whole', async () => {
+  const socketPath = await serve((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      outgoing.statusCode = 201
+      outgoing.end(`${incoming.method} ${incoming.url} ${Buffer.concat(chunks).toString()}`)
+    })
+  })
+  expect(
+    await askOverUnixHttp({ socketPath, method: 'POST', path: '/a?b=1', body: { c: 'é' }, timeoutMs: 5_000 }),
+  ).toEqual({ kind: 'answer', status: 201, body: 'POST /a?b=1 {"c":"é"}' })
+})
+
+test('nobody listening is told with the name the system has for it', async () => {
+  using scratch = temporaryDirectory('gantry-unix-http-')
+  const answer = await askOverUnixHttp({
+    socketPath: join(scratch.path, 'none'),
+    method: 'GET',
+    path: '/',
+    timeoutMs: 5_000,
+  })
+  expect(answer).toMatchObject({ kind: 'unreachable', code: 'ENOENT' })
+})
+
+test('an answer that stalls in its middle is given up', async () => {
+  const socketPath = await serve((_, outgoing) => {
+    outgoing.write('half')
+  })
+  expect(await askOverUnixHttp({ socketPath, method: 'GET', path: '/', timeoutMs: 50 })).toMatchObject({
+    kind: 'unreachable',
+    code: 'TIMEOUT',
+  })
+})
+
+test('an abort ends a request that has no answer yet, and a stream that is under way', async () => {
+  const socketPath = await serve((incoming, outgoing) => {
+    if (incoming.url === '/stream') outgoing.write('first')
+  })
+  const stop = new AbortController()
+  const silent = askOverUnixHttp({
+    socketPath,
+    method: 'GET',
+    path: '/silent',
+    timeoutMs: 60_000,
+    signal: stop.signal,
+  })
+  const seen: string[] = []
+  const stream = await streamOverUnixHttp(
+    { socketPath, method: 'GET', path: '/stream', timeoutMs: 60_000, signal: stop.signal },
+    (chunk) => {
+      seen.push(chunk.toString())
+      stop.abort()
+    },
+  )
+  expect(await silent).toEqual({ kind: 'aborted' })
+  if (stream.kind === 'stream') await stream.ended
+  expect(seen).toEqual(['first'])
+})
+
+test('a stream is not cut by the time its status may take', async () => {
+  const socketPath = await serve((_, outgoing) => {
+    outgoing.write('a')
+    setTimeout(() => outgoing.end('b'), 120)
+  })
+  const seen: string[] = []
+  const stream = await streamOverUnixHttp({ socketPath, method: 'GET', path: '/', timeoutMs: 60 }, (chunk) =>
+    seen.push(chunk.toString()),
+  )
+  if (stream.kind === 'stream') await stream.ended
+  expect([stream.kind, seen.join('')]).toEqual(['stream', 'ab'])
+})

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http'
+import { errnoOf } from './fs-error.ts'
+
+export interface UnixRequest {
+  readonly socketPath: string
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
+  /** With its query, encoded. */
+  readonly path: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** For a whole answer until its last byte; for a streamed one until its status. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+export type Unreachable =
+  /** `code` as the system names it: `ENOENT`, `ECONNREFUSED`, `EACCES`; `TIMEOUT` when nothing came in time. */
+  | { readonly kind: 'unreachable'; readonly code: string; readonly message: string }
+  | { readonly kind: 'aborted' }
+
+export type UnixAnswer =
+  | { readonly kind: 'answer'; readonly status: number; readonly body: string }
+  | Unreachable
+
+export type UnixStream =
+  | {
+      readonly kind: 'stream'
+      readonly status: number
+      /** Settles with the last byte, or when the other side has gone: this side cannot tell which. Never rejects. */
+      readonly ended: Promise<void>
+      /** Safe to call at any time. */
+      close(): void
+    }
+  | Unreachable
+
+/** One HTTP request over a Unix socket, answered whole. Never rejects. */
+export async function askOverUnixHttp(asked: UnixRequest): Promise<UnixAnswer> {
+  const chunks: Buffer[] = []
+  const late = AbortSignal.timeout(asked.timeoutMs)
+  const signal = asked.signal === undefined ? late : AbortSignal.any([asked.signal, late])
+  const stream = await streamOverUnixHttp({ ...asked, signal }, (chunk) => chunks.push(chunk))
+  if (stream.kind === 'stream') await stream.ended
+  if (asked.signal?.aborted === true) return { kind: 'aborted' }
+  if (late.aborted) return tooLate(asked.timeoutMs)
+  if (stream.kind !== 'stream') return stream
+  return { kind: 'answer', status: stream.status, body: Buffer.concat(chunks).toString('utf8') }
+}
+
+/** One HTTP request over a Unix socket, whose answer is given on as it comes. An abort closes it at any time. Never rejects. */
+export function streamOverUnixHttp(
+  { socketPath, method, path, body, timeoutMs, signal }: UnixRequest,
+  onData: (chunk: Buffer) => void,
+): Promise<UnixStream> {
+  if (signal?.aborted === true) return Promise.resolve({ kind: 'aborted' })
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  // An import would also load `fetch`, which takes longer than most requests.
+  const { request } = process.getBuiltinModule('node:http')
+  return new Promise((settle) => {
+    const outgoing = request({
+      socketPath,
+      method,
+      path,
+      // A connection of its own: an engine that was killed leaves dead ones in a pool.
+      agent: false,
+      headers: {
+        host: 'localhost',
+        ...(text !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+        }),
+      },
+    })
+    const timer = setTimeout(() => {
+      settle(tooLate(timeoutMs))
+      outgoing.destroy()
+    }, timeoutMs)
+    const abort = (): void => {
+      settle({ kind: 'aborted' })
+      outgoing.destroy()
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    outgoing.on('close', () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    })
+    outgoing.on('error', (cause) =>
+      settle({ kind: 'unreachable', code: errnoOf(cause) ?? '', message: cause.message }),
+    )
+    outgoing.on('response', (incoming) => {
+      clearTimeout(timer)
+      settle({
+        kind: 'stream',
+        status: incoming.statusCode ?? 0,
+        ended: lastByteOf(incoming, onData),
+        close: () => outgoing.destroy(),
+      })
+    })
+    outgoing.end(text)
+  })
+}
+
+function lastByteOf(incoming: IncomingMessage, onData: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((settle) => {
+    incoming.on('data', onData)
+    // A cut connection is an end like any other here; `close` follows in every case.
+    incoming.on('error', () => {})
+    incoming.on('close', settle)
+  })
+}
+
+function tooLate(timeoutMs: number): Unreachable {
+  return { kind: 'unreachable', code: 'TIMEOUT', message: `no answer within ${timeoutMs} ms` }
+}

@@ -1,0 +1,29 @@
+/**
+ * What a rule may look at on the disk: names and kinds, and short texts; synchronous, read-only.
+ * A test gives it a made-up one; `open-world.ts` is the real one.
+ */
+export interface World {
+  readonly home: string
+  readonly platform: string
+  /** Variables a shell of the agent would know. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where an absolute path leads, link by link, also when its last parts do not exist. */
+  resolve(path: string): ResolvedPath
+  /** Names in a directory; null when it is none. Bounded. */
+  list(directory: string): readonly string[] | null
+  /** null when it cannot be read or is longer. */
+  readText(path: string, maxBytes: number): string | null
+  /** Words that start Gantry's program from any shell; absent or null when they are not known. */
+  program?(): readonly string[] | null
+  /** Directories and files that are the guard's own or steer the agent's hooks; absolute real paths. */
+  readonly own: readonly string[]
+}
+
+export interface ResolvedPath {
+  /** Without links; what does not exist is appended as it is. */
+  readonly real: string
+  readonly kind: 'file' | 'directory' | 'other' | 'missing'
+  /** `device:inode`, null when missing. */
+  readonly id: string | null
+  readonly links: number
+}

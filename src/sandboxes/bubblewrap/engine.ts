@@ -1,0 +1,12 @@
+import type { SandboxEngine } from '../contract.ts'
+import { sweepStates } from '../sweep-states.ts'
+import { openBubblewrap } from './open.ts'
+import { probeBubblewrap } from './probe.ts'
+
+/** Namespaces and cgroups of the kernel, without a daemon and without images. The default where there is no Docker. */
+export const bubblewrapEngine: SandboxEngine = {
+  name: 'bubblewrap',
+  probe: probeBubblewrap,
+  open: openBubblewrap,
+  sweep: ({ env }) => sweepStates('bubblewrap', env),
+}

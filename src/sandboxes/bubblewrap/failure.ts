@@ -1,0 +1,48 @@
+import type { SandboxFailure } from '../contract.ts'
+import { launcherMark } from './launcher.ts'
+
+/** What bwrap or the process before it said, as a failure of the machinery. */
+export function launchFailure(said: string): SandboxFailure {
+  const text =
+    said
+      .split('\n')
+      .map((line) => line.trim())
+      .find((line) => line.startsWith(launcherMark) || line.startsWith('bwrap: ')) ??
+    said.trim().split('\n')[0]
+  const what = (text ?? '').replace(launcherMark, '') || 'it ended without a word'
+  return { type: typeOf(what), message: `bubblewrap cannot make the sandbox: ${what}.${fixFor(what)}` }
+}
+
+/** Why the cgroup could not be joined; null when something else was wrong. */
+export function cgroupRefusal(said: string): string | null {
+  return /gantry-launch: (cannot write \S+cgroup\.procs: .*)/.exec(said)?.[1] ?? null
+}
+
+export function typeOf(what: string): SandboxFailure['type'] {
+  return /no space left|disk quota|cannot allocate memory|resource temporarily unavailable|too many open files/i.test(
+    what,
+  )
+    ? 'resource_exhaustion'
+    : 'container_creation'
+}
+
+const fixes: readonly (readonly [RegExp, string])[] = [
+  [/cannot start \S*bwrap: no such file/i, ' Install it: sudo apt-get install bubblewrap.'],
+  [
+    /(?:user |mount )namespace|uid map|setting up|creating new namespace|No permissions to creat/i,
+    ' The kernel must allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0.',
+  ],
+  [
+    /overlay/i,
+    ' Let XDG_CACHE_HOME name a directory on ext4, xfs or btrfs, or set verification.workspace to readonly.',
+  ],
+  [
+    /as another user's/,
+    ' Its file system cannot do that: run Gantry as the user who owns it, or use Docker.',
+  ],
+  [/execvp/, ' The step needs sh: choose another root directory.'],
+]
+
+function fixFor(what: string): string {
+  return fixes.find(([form]) => form.test(what))?.[1] ?? ''
+}

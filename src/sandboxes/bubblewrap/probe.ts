@@ -1,0 +1,61 @@
+import { exec } from '../../io/exec.ts'
+import { findProgram } from '../../io/find-program.ts'
+import { describeHost, platform } from '../../io/host.ts'
+import type { EngineContext, EngineProbe } from '../contract.ts'
+import { seccompFilter } from './seccomp/filter.ts'
+
+/** Being installed is not enough: the kernel must allow it namespaces, so one is really made. */
+export async function probeBubblewrap({ env, signal }: EngineContext): Promise<EngineProbe> {
+  const engine = 'bubblewrap'
+  const found = findBubblewrap(env)
+  if (found.kind === 'missing') return { engine, usable: false, detail: found.detail, ...found.fix }
+  const run = (...args: readonly string[]) =>
+    exec({
+      argv: [found.bwrap, ...args],
+      cwd: '/',
+      env,
+      timeoutMs: 5_000,
+      maxOutputBytes: 4_096,
+      ...(signal !== undefined && { signal }),
+    })
+  const [tried, version] = await Promise.all([
+    run('--ro-bind', '/', '/', '--unshare-all', '--unshare-user', '--die-with-parent', 'true'),
+    run('--version'),
+  ])
+  if (tried.exitCode === 0) return { engine, usable: true, detail: versionIn(version.stdout.text) }
+  return {
+    engine,
+    usable: false,
+    detail: `it cannot make a namespace here: ${(tried.error ?? tried.stderr.text).trim().split('\n')[0] ?? ''}`,
+    fix: 'sudo sysctl kernel.unprivileged_userns_clone=1',
+  }
+}
+
+export type FoundBubblewrap =
+  | { readonly kind: 'found'; readonly bwrap: string; readonly perl: string }
+  | { readonly kind: 'missing'; readonly detail: string; readonly fix?: { readonly fix: string } }
+
+/** The programs it takes, by their absolute paths. */
+export function findBubblewrap(env: Readonly<Record<string, string>>): FoundBubblewrap {
+  const path = env.PATH ?? ''
+  const { arch } = describeHost()
+  const missing = (detail: string, fix?: string): FoundBubblewrap => ({
+    kind: 'missing',
+    detail,
+    ...(fix !== undefined && { fix: { fix } }),
+  })
+  if (platform !== 'linux') return missing(`it needs Linux, this is ${platform}`)
+  if (seccompFilter(arch) === null) return missing(`it is not known on the processor ${arch}`)
+  const bwrap = findProgram('bwrap', path)
+  if (bwrap === null) return missing('bwrap is not on the PATH', 'sudo apt-get install bubblewrap')
+  const perl = findProgram('perl', systemPath) ?? findProgram('perl', path)
+  if (perl === null) return missing('perl, which starts it, is not on the PATH', 'sudo apt-get install perl')
+  return { kind: 'found', bwrap, perl }
+}
+
+/** The system's own first: one in a home directory is a script that needs more than a clean environment. */
+const systemPath = '/usr/bin:/bin:/usr/local/bin'
+
+export function versionIn(text: string): string {
+  return /bubblewrap (\S+)/.exec(text)?.[1] ?? 'version unknown'
+}

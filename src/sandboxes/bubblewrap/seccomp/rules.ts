@@ -1,0 +1,100 @@
+import type { SyscallName } from './syscalls.ts'
+
+/** How a system call is restricted. `with`: ENOSYS where programs know how to do without. */
+export type SyscallRule =
+  | { readonly kind: 'never'; readonly call: SyscallName; readonly with: 'EPERM' | 'ENOSYS' }
+  | {
+      readonly kind: 'not_with_bits'
+      readonly call: SyscallName
+      readonly argument: number
+      readonly bits: number
+    }
+  | {
+      readonly kind: 'not_with_values'
+      readonly call: SyscallName
+      readonly argument: number
+      readonly values: readonly number[]
+    }
+  | {
+      readonly kind: 'not_created_with_bits'
+      readonly call: SyscallName
+      readonly flags: number
+      readonly mode: number
+      readonly bits: number
+    }
+
+const refused: readonly SyscallName[] = [
+  'mount',
+  'umount2',
+  'pivot_root',
+  'unshare',
+  'setns',
+  'keyctl',
+  'add_key',
+  'request_key',
+  'bpf',
+  'perf_event_open',
+  'userfaultfd',
+  'kexec_load',
+  'kexec_file_load',
+  'init_module',
+  'finit_module',
+  'delete_module',
+  'reboot',
+  'swapon',
+  'swapoff',
+  'acct',
+  'quotactl',
+  'quotactl_fd',
+  'syslog',
+  'open_by_handle_at',
+  'name_to_handle_at',
+  'fanotify_init',
+  'settimeofday',
+  'clock_settime',
+  'vhangup',
+  'iopl',
+  'ioperm',
+]
+
+/** Newer calls with an older one to fall back on, or whose arguments a filter cannot see. */
+const unknown: readonly SyscallName[] = [
+  'clone3',
+  'openat2',
+  'io_uring_setup',
+  'io_uring_enter',
+  'io_uring_register',
+  'open_tree',
+  'move_mount',
+  'fsopen',
+  'fsconfig',
+  'fsmount',
+  'fspick',
+  'mount_setattr',
+]
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const newNamespaces =
+  0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000
+const setuidOrSetgid = 0o6000
+/** AF_ALG is the kernel's cryptography, AF_VSOCK leads to the machine under this one, past every network namespace. */
+const families = [38, 40]
+/** TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal. */
+const terminalRequests = [0x5412, 0x541c]
+
+export const rules: readonly SyscallRule[] = [
+  ...refused.map((call) => ({ kind: 'never', call, with: 'EPERM' }) as const),
+  ...unknown.map((call) => ({ kind: 'never', call, with: 'ENOSYS' }) as const),
+  { kind: 'not_with_bits', call: 'clone', argument: 0, bits: newNamespaces },
+  { kind: 'not_with_values', call: 'socket', argument: 0, values: families },
+  { kind: 'not_with_values', call: 'ioctl', argument: 1, values: terminalRequests },
+  { kind: 'not_with_bits', call: 'chmod', argument: 1, bits: setuidOrSetgid },
+  { kind: 'not_with_bits', call: 'fchmod', argument: 1, bits: setuidOrSetgid },
+  { kind: 'not_with_bits', call: 'fchmodat', argument: 2, bits: setuidOrSetgid },
+  { kind: 'not_with_bits', call: 'fchmodat2', argument: 2, bits: setuidOrSetgid },
+  { kind: 'not_with_bits', call: 'mknod', argument: 1, bits: setuidOrSetgid },
+  { kind: 'not_with_bits', call: 'mknodat', argument: 2, bits: setuidOrSetgid },
+  { kind: 'not_with_bits', call: 'creat', argument: 1, bits: setuidOrSetgid },
+  { kind: 'not_created_with_bits', call: 'open', flags: 1, mode: 2, bits: setuidOrSetgid },
+  { kind: 'not_created_with_bits', call: 'openat', flags: 2, mode: 3, bits: setuidOrSetgid },
+]

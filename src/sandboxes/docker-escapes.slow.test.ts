@@ -1,0 +1,13 @@
+import { test } from 'vitest'
+import { testDocker } from '../../test/support/sandboxes.ts'
+import { dockerEngine } from './docker/docker-engine.ts'
+import { escapeCorpus } from './escape.conformance.ts'
+
+const { dockerTest, dockerHost, image } = await testDocker()
+
+if (dockerTest === test)
+  escapeCorpus('docker', dockerEngine, {
+    image,
+    env: { PATH: process.env.PATH ?? '', DOCKER_HOST: dockerHost },
+  })
+else dockerTest('nothing gets out of docker', () => {})

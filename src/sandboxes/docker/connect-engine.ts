@@ -1,0 +1,91 @@
+import { askOverUnixHttp } from '../../io/unix-http.ts'
+import type { EngineContext } from '../contract.ts'
+import { apiVersionFor } from './api-version.ts'
+
+/** An engine that answers. Podman speaks the same language on its socket. */
+export interface EngineConnection {
+  readonly socketPath: string
+  readonly product: 'docker' | 'podman'
+  readonly version: string
+  /** In front of every path: `/v1.41`. */
+  readonly apiPrefix: string
+}
+
+export type Connecting =
+  | { readonly kind: 'connected'; readonly connection: EngineConnection }
+  /** `denied`: it is there, but not for us. */
+  | { readonly kind: 'absent'; readonly detail: string; readonly denied: boolean }
+
+const versionTimeoutMs = 5_000
+
+/** `DOCKER_HOST` alone when it is set; else the first of the usual sockets at which an engine answers. */
+export async function connectEngine(context: EngineContext): Promise<Connecting> {
+  const { DOCKER_HOST: host } = context.env
+  if (host === undefined || host === '') return firstOf(usualSockets(context.env), context)
+  const socketPath = /^unix:\/\/(.+)$/.exec(host)?.[1]
+  if (socketPath !== undefined) return connect(socketPath, context)
+  return { kind: 'absent', detail: `DOCKER_HOST is ${host}, which is no Unix socket`, denied: false }
+}
+
+function usualSockets(env: EngineContext['env']): readonly [string, ...string[]] {
+  const { XDG_RUNTIME_DIR: runtime } = env
+  const own = runtime === undefined || runtime === '' ? [] : [`${runtime}/podman/podman.sock`]
+  return ['/var/run/docker.sock', ...own, '/run/podman/podman.sock']
+}
+
+/** When none answers, the reason of the first tells: it is the one people have. */
+async function firstOf(
+  [first, ...others]: readonly [string, ...string[]],
+  context: EngineContext,
+): Promise<Connecting> {
+  const tried = await connect(first, context)
+  if (tried.kind === 'connected') return tried
+  for (const socketPath of others) {
+    const other = await connect(socketPath, context)
+    if (other.kind === 'connected') return other
+  }
+  return tried
+}
+
+async function connect(socketPath: string, { signal }: EngineContext): Promise<Connecting> {
+  const answer = await askOverUnixHttp({
+    socketPath,
+    method: 'GET',
+    path: '/version',
+    timeoutMs: versionTimeoutMs,
+    ...(signal !== undefined && { signal }),
+  })
+  if (answer.kind === 'aborted') return { kind: 'absent', detail: 'interrupted', denied: false }
+  if (answer.kind === 'unreachable') {
+    const denied = answer.code === 'EACCES'
+    const detail =
+      answer.code === 'ENOENT'
+        ? `no engine listens at ${socketPath}`
+        : denied
+          ? `no permission for ${socketPath}`
+          : `the engine at ${socketPath} does not answer: ${answer.message}`
+    return { kind: 'absent', detail, denied }
+  }
+  const described = answer.status === 200 ? readVersion(answer.body) : null
+  if (described !== null) return { kind: 'connected', connection: { socketPath, ...described } }
+  const detail = `the engine at ${socketPath} answers with ${answer.status} and does not tell its version`
+  return { kind: 'absent', detail, denied: false }
+}
+
+function readVersion(body: string): Omit<EngineConnection, 'socketPath'> | null {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null) return null
+  const { Version, ApiVersion, MinAPIVersion, Components } = value as Readonly<Record<string, unknown>>
+  if (typeof Version !== 'string' || typeof ApiVersion !== 'string') return null
+  const least = typeof MinAPIVersion === 'string' ? MinAPIVersion : ApiVersion
+  return {
+    product: JSON.stringify(Components ?? []).includes('Podman') ? 'podman' : 'docker',
+    version: Version,
+    apiPrefix: `/v${apiVersionFor(ApiVersion, least)}`,
+  }
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { readTextIfExists } from '../../io/directory.ts'
+import { pathKind } from '../../io/path-kind.ts'
+
+/** The cgroup of a container, when it is on this machine and can be looked into. It tells what no engine does. */
+export interface ContainerCgroup {
+  /** How many processes were killed for want of memory so far; null when it cannot be read. */
+  oomKills(): number | null
+  /** In force according to the kernel; null when it cannot be read. */
+  memoryLimitBytes(): number | null
+  /** Living processes of this user; null when it cannot be read. */
+  processesOf(uid: number): readonly number[] | null
+}
+
+/** null when the engine runs elsewhere: in a virtual machine, or in another pid namespace, where its pid is somebody else's. */
+export function containerCgroup(containerId: string, pid: number): ContainerCgroup | null {
+  const own = read(`/proc/${pid}/cgroup`)
+  if (own === null || !own.includes(containerId)) return null
+  const memory = directoryFor('memory', own)
+  const procs = directoryFor('pids', own) ?? memory
+  return {
+    oomKills: () => {
+      const counter =
+        memory && (read(join(memory, 'memory.events')) ?? read(join(memory, 'memory.oom_control')))
+      return numberIn(counter, /^oom_kill (\d+)$/m)
+    },
+    memoryLimitBytes: () => {
+      const limit =
+        memory && (read(join(memory, 'memory.max')) ?? read(join(memory, 'memory.limit_in_bytes')))
+      return numberIn(limit, /^(\d+)$/m)
+    },
+    processesOf: (uid) => {
+      const pids = procs === null ? null : read(join(procs, 'cgroup.procs'))
+      return pids === null
+        ? null
+        : pids
+            .split('\n')
+            .map(Number)
+            .filter((each) => each > 0 && livesAs(each, uid))
+    },
+  }
+}
+
+/** Version 1 has a hierarchy for each controller, version 2 one for all; a machine may have both. */
+function directoryFor(controller: string, own: string): string | null {
+  const root = '/sys/fs/cgroup'
+  for (const line of own.split('\n')) {
+    const [, controllers = '', path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
+    const mounts = controllers.split(',').includes(controller)
+      ? [join(root, controllers), join(root, controller)]
+      : controllers === ''
+        ? [root]
+        : []
+    for (const mount of mounts) {
+      const directory = join(mount, path)
+      if (pathKind(join(directory, 'cgroup.procs')) !== null) return directory
+    }
+  }
+  return null
+}
+
+function livesAs(pid: number, uid: number): boolean {
+  const status = read(`/proc/${pid}/status`)
+  if (status === null || /^State:\s+[ZX]/m.test(status)) return false
+  return numberIn(status, /^Uid:\s+(\d+)/m) === uid
+}
+
+function numberIn(text: string | null, form: RegExp): number | null {
+  const found = text === null ? undefined : form.exec(text)?.[1]
+  return found === undefined ? null : Number(found)
+}
+
+/** Whatever cannot be read is not known. */
+function read(path: string): string | null {
+  try {
+    return readTextIfExists(path)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { killPid } from '../../io/kill-pid.ts'
+import type { SandboxRequest } from '../contract.ts'
+import { callEngine, type EngineAnswer, type EngineRefusal } from './call-engine.ts'
+import type { EngineConnection } from './connect-engine.ts'
+import type { ContainerCgroup } from './container-cgroup.ts'
+import type { ContainerEvents } from './container-events.ts'
+import type { StepUser } from './step-user.ts'
+
+/** A container that runs and waits for steps. */
+export interface Container {
+  readonly connection: EngineConnection
+  readonly name: string
+  readonly request: SandboxRequest
+  readonly user: StepUser
+  /** Besides what the image has: `NAME=value`. */
+  readonly env: readonly string[]
+  readonly events: ContainerEvents
+  readonly cgroup: ContainerCgroup | null
+  /** On the host, where steps can write: a full disk shows there. */
+  readonly writable: readonly string[]
+  /** Aborted when the sandbox is closed, or the whole of it is cancelled. */
+  readonly ended: AbortSignal
+  /** Why no further step can run in it; null as long as one can. */
+  spent: string | null
+}
+
+const killTimeoutMs = 15_000
+
+/** Ends everything in the container. Settles when it is over, or with the reason why that is not known. */
+export async function killContainer(container: Container, why: string): Promise<EngineRefusal | null> {
+  container.spent = why
+  const answer = await callEngine(container.connection, {
+    method: 'POST',
+    path: `/containers/${container.name}/kill`,
+    timeoutMs: killTimeoutMs,
+  })
+  if (answer.kind === 'gone') killFromOutside(container)
+  // 404 and 409: it is gone or does not run any more.
+  return answer.kind === 'done' || isOver(answer) ? null : answer
+}
+
+function isOver(answer: EngineAnswer): boolean {
+  return answer.kind === 'refused' && (answer.status === 404 || answer.status === 409)
+}
+
+/** An engine that died leaves its containers running. Where they are processes of this machine that we may end, we do. */
+export function killFromOutside({ cgroup, user }: Container): void {
+  for (const pid of cgroup?.processesOf(user.uid) ?? []) killPid(pid)
+}
+
+/**
+ * Ends what a step left behind. Where the container's processes can be seen, nothing is asked of the engine unless there are any. One
+ * call of `kill` reaches all of them at the same instant, so that nothing can be born in between.
+ */
+export async function endLeftovers(container: Container): Promise<EngineRefusal | null> {
+  const { connection, name, user, cgroup } = container
+  for (let tries = 0; tries < 3; tries++) {
+    const left = cgroup?.processesOf(user.uid) ?? null
+    if (left?.length === 0) return null
+    const created = await callEngine(connection, {
+      method: 'POST',
+      path: `/containers/${name}/exec`,
+      body: {
+        Cmd: ['sh', '-c', 'kill -9 -1'],
+        User: `${user.uid}:${user.gid}`,
+        WorkingDir: '/',
+        AttachStdout: true,
+      },
+    })
+    const id = created.kind === 'done' ? idIn(created.value) : null
+    if (id === null) break
+    const started = await callEngine(connection, {
+      method: 'POST',
+      path: `/exec/${id}/start`,
+      body: { Detach: false, Tty: false },
+      timeoutMs: killTimeoutMs,
+    })
+    if (started.kind !== 'done') break
+    if (cgroup === null) {
+      const state = await execState(connection, id)
+      if (state.kind === 'ended' && state.wasStarted) return null
+    }
+    // A killed process is in the list until it is collected.
+    await sleep(5)
+  }
+  // So many processes were left that there was no room for another one, or the engine is not what it was.
+  if (cgroup?.processesOf(user.uid)?.length === 0) return null
+  return killContainer(container, 'a step before left processes that could not be ended by themselves')
+}
+
+export type ExecState =
+  | { readonly kind: 'running' }
+  /** `wasStarted`: false when the engine could not even start it. */
+  | { readonly kind: 'ended'; readonly exitCode: number; readonly wasStarted: boolean }
+  | EngineRefusal
+
+export async function execState(connection: EngineConnection, execId: string): Promise<ExecState> {
+  const answer = await callEngine(connection, {
+    method: 'GET',
+    path: `/exec/${execId}/json`,
+    timeoutMs: 15_000,
+  })
+  if (answer.kind !== 'done') return answer
+  const { Running, ExitCode, Pid } = answer.value as Readonly<Record<string, unknown>>
+  if (Running === true || typeof ExitCode !== 'number') return { kind: 'running' }
+  // Podman forgets the pid of an exec that has ended, and tells 125 and up for one that it could not start.
+  const wasStarted = connection.product === 'podman' ? ExitCode !== 125 : Pid !== 0
+  return { kind: 'ended', exitCode: ExitCode, wasStarted }
+}
+
+export function idIn(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || !('Id' in value)) return null
+  return typeof value.Id === 'string' ? value.Id : null
+}

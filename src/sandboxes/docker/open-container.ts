@@ -1,0 +1,222 @@
+import { GantryError } from '../../core/error.ts'
+import { giveTree } from '../../io/give-tree.ts'
+import { randomSuffix } from '../../io/ids.ts'
+import { isRoot } from '../../io/is-root.ts'
+import { makeSharedDirectory } from '../../io/shared-directory.ts'
+import type { InfraErrorType, Sandbox, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
+import { callEngine, type EngineAnswer } from './call-engine.ts'
+import { connectEngine, type EngineConnection } from './connect-engine.ts'
+import type { Container } from './container.ts'
+import { type ContainerPlan, containerBody, needsNamedVolume } from './container-body.ts'
+import { containerCgroup } from './container-cgroup.ts'
+import { type ContainerEvents, followContainer } from './container-events.ts'
+import { askForFacts } from './engine-facts.ts'
+import { failureOf } from './failure-of.ts'
+import { type Inspected, inspectContainer } from './inspect-container.ts'
+import { labelsFor } from './labels.ts'
+import { pullImage } from './pull-image.ts'
+import { removeContainer } from './remove-container.ts'
+import { reportOf } from './report-of.ts'
+import { noShell, runStep } from './run-step.ts'
+import { type StepUser, stepUser } from './step-user.ts'
+import { prepareWorkspace, type Workspace } from './workspace.ts'
+
+/** A fresh container for one run. Whatever goes wrong on the way, nothing of it is left. */
+export async function openContainer(request: SandboxRequest): Promise<SandboxOpening> {
+  if (request.signal.aborted) return { kind: 'cancelled' }
+  const user = stepUser(request.repository)
+  const name = `gantry-${request.runId.replaceAll(/[^A-Za-z0-9_-]/g, '-').slice(0, 64)}-${randomSuffix(8)}`
+  const labels = labelsFor(request.runId)
+  const [connecting, workspace] = await Promise.all([
+    connectEngine(request),
+    tryToPrepare(request, user, name, labels),
+  ])
+  if (connecting.kind === 'absent' || workspace.kind === 'failed') {
+    if (workspace.kind === 'prepared') await workspace.workspace.remove()
+    if (request.signal.aborted) return { kind: 'cancelled' }
+    if (workspace.kind === 'failed') return workspace
+    const message = `${capital(connecting.kind === 'absent' ? connecting.detail : '')}.`
+    return failed('docker_unavailable', message)
+  }
+  const { connection } = connecting
+  const events = followContainer(connection, name)
+  const opening = await start({
+    request,
+    connection,
+    user,
+    name,
+    labels,
+    workspace: workspace.workspace,
+    events,
+  })
+  if (opening.kind !== 'open') {
+    events.close()
+    await removeContainer(connection, name, workspace.workspace)
+  }
+  return opening
+}
+
+interface Opening extends Omit<ContainerPlan, 'facts'> {
+  readonly events: ContainerEvents
+}
+
+async function start(opening: Opening): Promise<SandboxOpening> {
+  const { request, connection, name } = opening
+  const asked = await askForFacts(connection)
+  if (asked.kind !== 'facts')
+    return refused(asked, 'docker_unavailable', 'the engine tells nothing of itself')
+  const plan = { ...opening, facts: asked.facts }
+  if (needsNamedVolume(connection, opening.workspace)) {
+    const made = await callEngine(connection, {
+      method: 'POST',
+      path: '/volumes/create',
+      body: { Name: name, Driver: 'local', ...opening.workspace.volume },
+    })
+    if (made.kind !== 'done') return refused(made, 'container_creation', 'the volume cannot be made')
+  }
+  const created = await create(plan)
+  if (created.kind !== 'done') return created
+  if (request.signal.aborted) return { kind: 'cancelled' }
+  const hasShell = await findShell(connection, name)
+  const started = await callEngine(connection, { method: 'POST', path: `/containers/${name}/start` })
+  if (request.signal.aborted) return { kind: 'cancelled' }
+  if (started.kind !== 'done') return startRefused(started, request.image)
+  const [inspected] = await Promise.all([inspectContainer(connection, name), opening.workspace.mounted()])
+  if (inspected.kind !== 'inspected')
+    return refused(inspected, 'container_creation', 'the container cannot be looked at')
+  if (!inspected.isRunning || (!hasShell && (await endedSoon(connection, name))))
+    return failed(
+      'container_creation',
+      hasShell ? endedAtOnce(request.image, inspected) : noShell(request.image),
+    )
+  return { kind: 'open', sandbox: sandboxIn(plan, inspected) }
+}
+
+function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected): Sandbox {
+  const { connection, name, request, user, workspace, events } = plan
+  const cgroup = containerCgroup(inspected.id, inspected.pid)
+  const closed = new AbortController()
+  const container: Container = {
+    connection,
+    name,
+    request,
+    user,
+    events,
+    cgroup,
+    env: [
+      // The owner of the repository is another user inside; git would refuse to work in it.
+      ...['GIT_CONFIG_COUNT=1', 'GIT_CONFIG_KEY_0=safe.directory', 'GIT_CONFIG_VALUE_0=*'],
+      ...(inspected.env.some((entry) => entry.startsWith('HOME=')) ? [] : ['HOME=/tmp']),
+    ],
+    writable: [request.artifacts, ...(workspace.upper === null ? [] : [workspace.upper])],
+    ended: AbortSignal.any([closed.signal, request.signal]),
+    spent: null,
+  }
+  let closing: Promise<readonly string[]> | null = null
+  return {
+    report: reportOf(plan, inspected, cgroup),
+    run: (step) => runStep(container, step),
+    close: () => {
+      closed.abort()
+      closing ??= removeContainer(connection, name, workspace).finally(() => events.close())
+      return closing
+    },
+  }
+}
+
+/** An image that is not there is pulled once; also when it vanished since somebody looked. */
+async function create(
+  plan: ContainerPlan,
+): Promise<Extract<EngineAnswer, { kind: 'done' }> | Exclude<SandboxOpening, { kind: 'open' }>> {
+  const ask = (): Promise<EngineAnswer> =>
+    callEngine(plan.connection, {
+      method: 'POST',
+      path: '/containers/create',
+      query: { name: plan.name },
+      body: containerBody(plan),
+    })
+  let answer = await ask()
+  if (answer.kind === 'refused' && answer.status === 404) {
+    const pulled = await pullImage(plan.connection, plan.request)
+    if (pulled.kind !== 'pulled') return pulled
+    answer = await ask()
+  }
+  return answer.kind === 'done'
+    ? answer
+    : refused(answer, 'container_creation', 'the container cannot be made')
+}
+
+type Preparing =
+  | { readonly kind: 'prepared'; readonly workspace: Workspace }
+  | Extract<SandboxOpening, { kind: 'failed' }>
+
+async function tryToPrepare(
+  request: SandboxRequest,
+  user: StepUser,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<Preparing> {
+  try {
+    for (const { source } of request.caches) makeSharedDirectory(source)
+    // Nothing of an earlier step is in it: it is the directory of this run.
+    if (isRoot()) giveTree(request.artifacts, user.uid, user.gid)
+    return { kind: 'prepared', workspace: await prepareWorkspace(request, user, { name, labels }) }
+  } catch (cause) {
+    if (!(cause instanceof GantryError)) throw cause
+    const type = cause.code === 'NO_SPACE' ? 'resource_exhaustion' : 'container_creation'
+    return failed(
+      type,
+      `The container cannot be made: ${cause.message}.${cause.hint === undefined ? '' : ` ${cause.hint}`}`,
+    )
+  }
+}
+
+/** Where nearly every image has it. Asked before the start: afterwards the lack of it shows only as a container that ends. */
+async function findShell(connection: EngineConnection, name: string): Promise<boolean> {
+  const answer = await callEngine(connection, {
+    method: 'HEAD',
+    path: `/containers/${name}/archive`,
+    query: { path: '/bin/sh' },
+  })
+  return answer.kind === 'done'
+}
+
+/** An image may have its shell elsewhere on its PATH: whoever waits is then still there after a moment. */
+async function endedSoon(connection: EngineConnection, name: string): Promise<boolean> {
+  const answer = await callEngine(connection, {
+    method: 'POST',
+    path: `/containers/${name}/wait`,
+    timeoutMs: 1_000,
+  })
+  return answer.kind === 'done'
+}
+
+function startRefused(answer: EngineAnswer, image: string): Exclude<SandboxOpening, { kind: 'open' }> {
+  if (answer.kind === 'refused' && /exec: "sh"/.test(answer.message))
+    return failed('container_creation', noShell(image))
+  return refused(answer, 'container_creation', 'the container cannot be started')
+}
+
+function endedAtOnce(image: string, { exitCode }: Inspected): string {
+  if (exitCode === 127)
+    return `The image ${image} lacks sh or sleep, which a sandbox needs: choose another image.`
+  return `The container of ${image} ended at once with exit code ${exitCode}.`
+}
+
+function refused(
+  answer: EngineAnswer,
+  otherwise: InfraErrorType,
+  doing: string,
+): Exclude<SandboxOpening, { kind: 'open' }> {
+  if (answer.kind === 'aborted') return { kind: 'cancelled' }
+  if (answer.kind === 'done') return failed('unknown', `${capital(doing)}.`)
+  return { kind: 'failed', failure: failureOf(answer, otherwise, doing) }
+}
+
+function failed(type: SandboxFailure['type'], message: string): Extract<SandboxOpening, { kind: 'failed' }> {
+  return { kind: 'failed', failure: { type, message } }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

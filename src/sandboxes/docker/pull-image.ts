@@ -1,0 +1,84 @@
+import { streamOverUnixHttp } from '../../io/unix-http.ts'
+import type { SandboxFailure, SandboxRequest } from '../contract.ts'
+import { onWire } from './call-engine.ts'
+import type { EngineConnection } from './connect-engine.ts'
+import { failureOf } from './failure-of.ts'
+import { imageReference } from './image-reference.ts'
+
+export type Pulled =
+  | { readonly kind: 'pulled' }
+  | { readonly kind: 'failed'; readonly failure: SandboxFailure }
+  | { readonly kind: 'cancelled' }
+
+/** A registry may be slow to answer at all. */
+const statusTimeoutMs = 300_000
+const progressEveryMs = 1_000
+
+/** An abort ends the pull in the engine, too: it stops when nobody listens any more. */
+export async function pullImage(
+  connection: EngineConnection,
+  { image, signal, onProgress }: Pick<SandboxRequest, 'image' | 'signal' | 'onProgress'>,
+): Promise<Pulled> {
+  onProgress?.(`Pulling ${image}.`)
+  let text = ''
+  let toldAt = performance.now()
+  const take = (chunk: Buffer): void => {
+    text = (text + chunk.toString('utf8')).slice(-keptLength)
+    if (performance.now() - toldAt < progressEveryMs) return
+    toldAt = performance.now()
+    onProgress?.(`Pulling ${image}: ${progressIn(text)}`)
+  }
+  const call = onWire(connection, {
+    method: 'POST',
+    path: '/images/create',
+    query: imageReference(image),
+    signal,
+  })
+  const stream = await streamOverUnixHttp({ ...call, timeoutMs: statusTimeoutMs }, take)
+  if (stream.kind === 'stream') await stream.ended
+  if (signal.aborted || stream.kind === 'aborted') return { kind: 'cancelled' }
+  const refused = (message: string): Pulled => ({
+    kind: 'failed',
+    failure: failureOf(
+      { kind: 'refused', status: 0, message },
+      'image_pull',
+      `the image ${image} is not on this machine and cannot be pulled`,
+    ),
+  })
+  if (stream.kind === 'unreachable')
+    return stream.code === 'TIMEOUT'
+      ? refused(stream.message)
+      : {
+          kind: 'failed',
+          failure: { type: 'docker_unavailable', message: `The engine does not answer: ${stream.message}.` },
+        }
+  const problem = errorIn(text) ?? (stream.status >= 400 ? text.trim() : null)
+  return problem === null ? { kind: 'pulled' } : refused(problem)
+}
+
+/** The last lines are enough: an error is the last word. */
+const keptLength = 16_384
+
+function linesIn(text: string): readonly Readonly<Record<string, unknown>>[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const value: unknown = JSON.parse(line)
+      return typeof value === 'object' && value !== null ? [value as Record<string, unknown>] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+function errorIn(text: string): string | null {
+  for (const { error, message } of linesIn(text)) {
+    if (typeof error === 'string') return error
+    if (typeof message === 'string') return message
+  }
+  return null
+}
+
+function progressIn(text: string): string {
+  const { status, progress } = linesIn(text).at(-1) ?? {}
+  return [status, progress].filter((part) => typeof part === 'string' && part !== '').join(' ')
+}

@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freeSpace } from '../../io/free-space.ts'
+import { stripSetuid } from '../../io/strip-setuid.ts'
+import { streamOverUnixHttp } from '../../io/unix-http.ts'
+import type { SandboxFailure, SandboxStep, StepEnd } from '../contract.ts'
+import { beginningOf } from './beginning-of.ts'
+import { callEngine, type EngineRefusal, gone, onWire } from './call-engine.ts'
+import { type Container, endLeftovers, execState, idIn, killFromOutside } from './container.ts'
+import { demultiplex } from './demultiplex.ts'
+import { failureOf } from './failure-of.ts'
+import { untilInterrupted } from './until-interrupted.ts'
+
+/** One command in the container, as the step's user. When it settles nothing of it is alive. Rejects with what `output` threw. */
+export async function runStep(container: Container, step: SandboxStep): Promise<StepEnd> {
+  const signal = AbortSignal.any([step.signal, container.ended])
+  if (signal.aborted) return { kind: 'cancelled' }
+  if (container.spent !== null)
+    return failed({ type: 'unknown', message: `The sandbox has ended: ${container.spent}.` })
+  const oomsBefore = oomsOf(container)
+  const { connection } = container
+  const created = await createExec(container, step)
+  if (created.kind === 'failed') return created
+  const said = beginningOf(4_096)
+  const interruption = untilInterrupted({ timeoutMs: step.timeoutMs, signal })
+  const output = demultiplex((content) => {
+    said.add(content)
+    interruption.guard(() => step.output(content))
+  })
+  const stream = await streamOverUnixHttp(
+    {
+      ...onWire(connection, {
+        method: 'POST',
+        path: `/exec/${created.id}/start`,
+        body: { Detach: false, Tty: false },
+      }),
+      timeoutMs: 60_000,
+    },
+    output,
+  )
+  if (stream.kind !== 'stream') {
+    interruption.stop()
+    killFromOutside(container)
+    const reason = stream.kind === 'aborted' ? 'interrupted' : stream.message
+    return failed(failureOf(asGone(connection, reason), 'docker_unavailable', ''))
+  }
+  const end = execEnd(container, created.id, stream.ended)
+  const first = await Promise.race([end.then(() => 'ended' as const), interruption.happened])
+  interruption.stop()
+  if (first !== 'ended') {
+    const problem = await endLeftovers(container)
+    await Promise.race([stream.ended, sleep(outputGraceMs)])
+    stream.close()
+    interruption.rethrow()
+    return stopped(container, first, problem)
+  }
+  const state = await end
+  if (state.kind === 'lost') {
+    killFromOutside(container)
+    stream.close()
+    if (container.ended.aborted) return { kind: 'cancelled' }
+    return failed(state.failure)
+  }
+  await endLeftovers(container)
+  // Nobody is left who could write: what is still on the way comes at once.
+  await Promise.race([stream.ended, sleep(outputGraceMs)])
+  stream.close()
+  interruption.rethrow()
+  disarm(container)
+  // Whoever closes a sandbox ends what runs in it, which is not the step's doing.
+  if (container.ended.aborted) return { kind: 'cancelled' }
+  return judge(container, state, said.text(), oomsBefore)
+}
+
+const outputGraceMs = 2_000
+
+async function createExec(
+  { connection, name, user, env }: Container,
+  step: SandboxStep,
+): Promise<{ readonly kind: 'created'; readonly id: string } | Extract<StepEnd, { kind: 'failed' }>> {
+  const answer = await callEngine(connection, {
+    method: 'POST',
+    path: `/containers/${name}/exec`,
+    body: {
+      // One pipe for both, or their order would be lost.
+      Cmd: ['sh', '-c', 'exec sh -c "$0" 2>&1', step.command],
+      Env: [...env, ...Object.entries(step.env).map(([key, value]) => `${key}=${value}`)],
+      User: `${user.uid}:${user.gid}`,
+      WorkingDir: '/workspace',
+      AttachStdout: true,
+      AttachStderr: true,
+    },
+  })
+  const id = answer.kind === 'done' ? idIn(answer.value) : null
+  if (id !== null) return { kind: 'created', id }
+  if (answer.kind === 'aborted' || answer.kind === 'done')
+    return failed({ type: 'unknown', message: 'The engine gave no id for the step.' })
+  return failed(failureOf(answer, 'unknown', 'the step cannot be started'))
+}
+
+type ExecEnd =
+  | { readonly kind: 'ended'; readonly exitCode: number; readonly wasStarted: boolean }
+  | { readonly kind: 'lost'; readonly failure: SandboxFailure }
+
+/**
+ * The engine tells when a step has ended, and its output ends, too; but only after whatever it left in the background. An engine
+ * that tells of no such event is asked now and then.
+ */
+async function execEnd(
+  { connection, events }: Container,
+  id: string,
+  outputEnded: Promise<void>,
+): Promise<ExecEnd> {
+  for (let tries = 0; ; tries++) {
+    const told = Promise.race([events.endOf(id), outputEnded])
+    const isTold = await Promise.race([told.then(() => true), sleep(askEveryMs, false)])
+    const state = await execState(connection, id)
+    if (state.kind === 'ended') return state
+    if (state.kind === 'refused' || state.kind === 'gone')
+      return { kind: 'lost', failure: failureOf(state, 'unknown', 'the step was lost') }
+    if (isTold) await sleep(Math.min(200, 5 * (tries + 1)))
+  }
+}
+
+const askEveryMs = 250
+
+function stopped(
+  container: Container,
+  why: 'timed_out' | 'cancelled' | 'threw',
+  problem: EngineRefusal | null,
+): StepEnd {
+  disarm(container)
+  if (why !== 'timed_out') return { kind: 'cancelled' }
+  if (problem === null || problem.kind === 'aborted') return { kind: 'timed_out' }
+  return failed(failureOf(problem, 'unknown', 'the step took too long and cannot be ended'))
+}
+
+/** Nobody may leave a program on the host that makes its caller somebody else. */
+function disarm({ request }: Container): void {
+  for (const path of [request.artifacts, ...request.caches.map(({ source }) => source)]) stripSetuid(path)
+}
+
+async function judge(
+  container: Container,
+  { exitCode, wasStarted }: Extract<ExecEnd, { kind: 'ended' }>,
+  said: string,
+  oomsBefore: number,
+): Promise<StepEnd> {
+  const { memoryBytes } = container.request.limits
+  if (oomsOf(container) > oomsBefore)
+    return failed({
+      type: 'resource_exhaustion',
+      message: `The step needed more than the ${memoryBytes} bytes of memory it may use.`,
+    })
+  if (!wasStarted) return failed(startFailure(said, container.request.image))
+  if (exitCode === 0) return { kind: 'exited', exitCode }
+  const full = container.writable.find(isFull)
+  if (full !== undefined)
+    return failed({ type: 'resource_exhaustion', message: `The disk that holds ${full} is full.` })
+  if (exitCode === 137 && container.spent === null && !(await isRunning(container)))
+    return failed({ type: 'unknown', message: 'The container was ended from outside while the step ran.' })
+  return { kind: 'exited', exitCode }
+}
+
+export function startFailure(said: string, image: string): SandboxFailure {
+  if (/executable file not found|no such file or directory/.test(said) && /exec: "sh"|"sh"/.test(said))
+    return { type: 'container_creation', message: noShell(image) }
+  return failureOf(
+    { kind: 'refused', status: 0, message: said.trim() },
+    'unknown',
+    'the step cannot be started',
+  )
+}
+
+export function noShell(image: string): string {
+  return `The image ${image} has no shell: steps are run by sh, so choose an image that has one.`
+}
+
+async function isRunning({ connection, name }: Container): Promise<boolean> {
+  const answer = await callEngine(connection, { method: 'GET', path: `/containers/${name}/json` })
+  if (answer.kind !== 'done') return false
+  const { State } = answer.value as { readonly State?: { readonly Running?: unknown } }
+  return State?.Running === true
+}
+
+/** The kernel's own count where it can be read; else what the engine has told. */
+function oomsOf({ cgroup, events }: Container): number {
+  return Math.max(cgroup?.oomKills() ?? 0, events.oomCount())
+}
+
+const fullBytes = 64 * 1024
+
+function isFull(path: string): boolean {
+  const free = freeSpace(path)
+  return free !== null && (free.bytes < fullBytes || free.files === 0)
+}
+
+function asGone(connection: Container['connection'], reason: string) {
+  const refusal = gone(connection, reason)
+  return refusal.kind === 'aborted' ? { kind: 'gone' as const, message: reason } : refusal
+}
+
+function failed(failure: SandboxFailure): Extract<StepEnd, { kind: 'failed' }> {
+  return { kind: 'failed', failure }
+}

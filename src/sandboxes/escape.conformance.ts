@@ -1,0 +1,172 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isAlive } from '../../test/support/is-alive.ts'
+import {
+  type LabOptions,
+  plentiful,
+  processesWith,
+  runIn,
+  sandboxLab,
+} from '../../test/support/sandbox-lab.ts'
+import { treeHash } from '../io/tree-hash.ts'
+import type { Sandbox, SandboxEngine, SandboxLimits, SandboxReport, StepEnd } from './contract.ts'
+
+/** One attempt to get out, one line of the corpus. */
+interface Escape {
+  readonly name: string
+  readonly command: string
+  /** Must be printed: the attempt was really made. */
+  readonly says?: string
+  /** Must not be printed. */
+  readonly never?: string
+  /** A program the attempt takes; where the image lacks it the attempt is left out. */
+  readonly needs?: string
+  readonly workspace?: 'overlay'
+  readonly limits?: Partial<SandboxLimits>
+  readonly timeoutMs?: number
+  /** How the step may end; `exited` unless told. */
+  readonly ends?: readonly StepEnd['kind'][]
+  readonly failure?: string
+  /** What the host finds afterwards, when it does not follow links. */
+  readonly artifact?: { readonly path: string; readonly is: 'link' | 'other' | 'not_setuid' }
+  /** In the command line of a process that must be gone. */
+  readonly gone?: string
+  /** Engines that cannot hold this, with a word that their shortfalls must then contain. */
+  readonly not_held_by?: Readonly<Record<string, string>>
+  /** Holds only when this limit is applied; otherwise the report must say why not. */
+  readonly not_held_by_limit?: keyof SandboxLimits
+}
+
+const corpus = readFileSync(join(import.meta.dirname, '../../test/corpus/sandbox/escapes.jsonl'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Escape)
+
+/** Every attempt of the corpus, tried on an engine, and afterwards proof that nothing on the host has changed. */
+export function escapeCorpus(
+  name: string,
+  engine: SandboxEngine,
+  options: LabOptions & {
+    /** Programs that the image may lack; none when it is the machine's own. */
+    readonly lacks?: readonly string[]
+  },
+): void {
+  describe(`nothing gets out of ${name}`, () => {
+    const lab = sandboxLab(engine, options)
+    const sentinel = spawn('sleep', ['86398.5'], { argv0: 'sentinel-on-the-host', stdio: 'ignore' })
+    const servers: Server[] = []
+    const reached: string[] = []
+    const abstract = `gantry-lab-${process.pid}`
+    const socket = join(lab.directory, 'host.sock')
+    const sandboxes = new Map<string, Sandbox>()
+    let before = ''
+    let port = 0
+
+    const listen = (where: Parameters<Server['listen']>[0], what: string): Promise<Server> =>
+      new Promise((resolve) => {
+        const server = createServer(() => reached.push(what)).listen(where, () => resolve(server))
+        servers.push(server)
+      })
+    const sandboxFor = async (attempt: Escape): Promise<Sandbox> => {
+      const workspace = attempt.workspace ?? 'readonly'
+      const limits = attempt.limits ?? {}
+      const key = JSON.stringify([workspace, limits])
+      const known = sandboxes.get(key)
+      if (known !== undefined) return known
+      const opened = await lab.open({ workspace, limits: { ...plentiful, ...limits } })
+      sandboxes.set(key, opened)
+      return opened
+    }
+
+    beforeAll(async () => {
+      const tcp = await listen({ port: 0, host: '127.0.0.1' }, 'tcp')
+      const address = tcp.address()
+      port = typeof address === 'object' && address !== null ? address.port : 0
+      await listen({ path: `\0${abstract}` }, 'abstract')
+      await listen({ path: socket }, 'file')
+      spawnSync('chmod', ['0777', socket])
+      before = await proofOf(lab.repository)
+    })
+
+    afterAll(async () => {
+      sentinel.kill('SIGKILL')
+      for (const server of servers) server.close()
+      await lab[Symbol.asyncDispose]()
+    })
+
+    test.for(corpus.map((attempt) => [attempt.name, attempt] as const))(
+      '%s',
+      async ([, attempt], { skip }) => {
+        if (attempt.needs !== undefined && options.lacks?.includes(attempt.needs))
+          skip(`the image has no ${attempt.needs}`)
+        const sandbox = await sandboxFor(attempt)
+        const { end, output } = await runIn(sandbox, attempt.command, {
+          timeoutMs: attempt.timeoutMs ?? 15_000,
+          env: {
+            HOST_SECRET: lab.secret,
+            HOST_PID: String(sentinel.pid),
+            HOST_PORT: String(port),
+            HOST_ABSTRACT: abstract,
+            HOST_SOCKET: socket,
+          },
+        })
+        const told = `${attempt.name}: ${JSON.stringify(end)}\n${output.slice(0, 2_000)}`
+        expect(attempt.ends ?? ['exited'], told).toContain(end.kind)
+        if (attempt.says !== undefined) expect(output, told).toContain(attempt.says)
+        if (attempt.failure !== undefined && end.kind === 'failed')
+          expect(end.failure.type, told).toBe(attempt.failure)
+        const admitted = admits(attempt, sandbox.report, engine.name)
+        if (attempt.never !== undefined && !admitted) expect(output, told).not.toContain(attempt.never)
+        if (attempt.artifact !== undefined && !admitted)
+          expect(foundAt(join(lab.artifacts, attempt.artifact.path), attempt.artifact.is)).toBe(true)
+        if (attempt.gone !== undefined) expect(processesWith(attempt.gone), told).toEqual([])
+        expect(isAlive(sentinel.pid ?? 0)).toBe(true)
+        expect(readFileSync(lab.secret, 'utf8')).toBe('hidden-on-the-host\n')
+        expect(readFileSync(join(lab.repository, 'sentinel.txt'), 'utf8')).toBe('untouched\n')
+        expect(reached).toEqual([])
+      },
+    )
+
+    test('the tree of the host is the same, and the guards of this suite can fail', async () => {
+      expect(await proofOf(lab.repository)).toBe(before)
+      for (const sandbox of sandboxes.values()) expect(await sandbox.close()).toEqual([])
+      writeFileSync(join(lab.repository, 'sentinel.txt'), 'touched\n')
+      expect(await proofOf(lab.repository)).not.toBe(before)
+    })
+  })
+}
+
+/** The engine says that it cannot hold this, and the corpus knows. */
+function admits(attempt: Escape, { shortfalls, limits }: SandboxReport, engine: string): boolean {
+  const word = attempt.not_held_by?.[engine]
+  if (word !== undefined && shortfalls.some((shortfall) => shortfall.includes(word))) return true
+  return attempt.not_held_by_limit !== undefined && limits[attempt.not_held_by_limit].kind === 'not_applied'
+}
+
+function foundAt(path: string, is: NonNullable<Escape['artifact']>['is']): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (is === 'not_setuid') return ((stats?.mode ?? 0) & 0o6000) === 0
+  if (is === 'link') return stats?.isSymbolicLink() === true
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory() && !stats.isSymbolicLink()
+}
+
+/** Content and git's own directory: hooks and configuration are no part of a tree, yet nothing may change them. */
+async function proofOf(repository: string): Promise<string> {
+  const inner = spawnSync(
+    'sh',
+    [
+      '-c',
+      'find .git -type f | sort | xargs sha256sum; stat -c "%a %u %Y %n" .git sentinel.txt private.txt .',
+    ],
+    {
+      cwd: repository,
+      encoding: 'utf8',
+    },
+  )
+  // Reading the state of a repository may refresh its index, which is no change of anything.
+  const lines = inner.stdout.split('\n').filter((line) => !line.endsWith('/index'))
+  return JSON.stringify([(await treeHash(repository)).hash, lines])
+}

@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { processesWith, runIn, sandboxLab } from '../../../test/support/sandbox-lab.ts'
+import { treeHash } from '../../io/tree-hash.ts'
+import { hostEngine } from './engine.ts'
+
+const lab = () => {
+  const made = sandboxLab(hostEngine, { image: 'none', env: { PATH: process.env.PATH ?? '' } })
+  rmSync(join(made.repository, 'link-out'))
+  return made
+}
+
+test('says plainly that it is no sandbox and limits nothing', async () => {
+  await using it = lab()
+  const { report } = await it.open()
+  expect(report).toMatchObject({ engine: 'host', sandboxed: false, engineVersion: null })
+  for (const limit of Object.values(report.limits)) expect(limit.kind).toBe('not_applied')
+  const told = report.shortfalls.join('\n')
+  for (const words of ['not sandboxed', 'network is not off', 'in the repository itself', 'no /workspace'])
+    expect(told).toContain(words)
+})
+
+test('overlay is a copy that is thrown away; readonly is the repository itself', async () => {
+  await using it = lab()
+  const before = await treeHash(it.repository)
+  const copy = await it.open({ workspace: 'overlay' })
+  expect((await runIn(copy, 'echo x >> sentinel.txt; touch new')).end).toEqual({
+    kind: 'exited',
+    exitCode: 0,
+  })
+  expect((await runIn(copy, 'cat sentinel.txt; ls new')).output).toBe('untouched\nx\nnew\n')
+  expect(await copy.close()).toEqual([])
+  expect(await treeHash(it.repository)).toEqual(before)
+  expect(readdirSync(join(it.directory, 'cache/gantry/sandboxes/host'))).toEqual([])
+  const inPlace = await it.open()
+  expect((await runIn(inPlace, 'pwd -P')).output).toBe(`${it.repository}\n`)
+})
+
+test('variables that name a place inside are given the real one, and nothing of the caller comes along', async () => {
+  await using it = lab()
+  const sandbox = await it.open()
+  mkdirSync(join(it.artifacts, 'tmp'))
+  const env = { TMPDIR: '/artifacts/tmp', WORK: '/workspace', OTHER: '/artifactsx' }
+  const { output } = await runIn(
+    sandbox,
+    'echo made > /dev/stderr; echo $TMPDIR $WORK $OTHER $SECRET_OF_THE_CALLER; echo x > "$TMPDIR/../file"',
+    { env },
+  )
+  expect(output).toBe(`made\n${it.artifacts}/tmp ${it.repository} /artifactsx\n`)
+  expect(readFileSync(join(it.artifacts, 'file'), 'utf8')).toBe('x\n')
+})
+
+test('a timeout, a cancel and a close end everything that was started', async () => {
+  await using it = lab()
+  const token = `51${Date.now()}`
+  const command = `echo on; (setsid sleep ${token} &); sleep ${token}`
+  const sandbox = await it.open()
+  expect((await runIn(sandbox, command, { timeoutMs: 800 })).end).toEqual({ kind: 'timed_out' })
+  expect(processesWith(`sleep\0${token}`)).toEqual([])
+  const stop = new AbortController()
+  expect((await runIn(sandbox, command, { signal: stop.signal, output: () => stop.abort() })).end).toEqual({
+    kind: 'cancelled',
+  })
+  expect(processesWith(`sleep\0${token}`)).toEqual([])
+  const running = runIn(sandbox, command)
+  await sandbox.close()
+  expect((await running).end).toEqual({ kind: 'cancelled' })
+  expect(processesWith(`sleep\0${token}`)).toEqual([])
+})
+
+test('exit codes come through', async () => {
+  await using it = lab()
+  const sandbox = await it.open()
+  expect((await runIn(sandbox, 'exit 3')).end).toEqual({ kind: 'exited', exitCode: 3 })
+  expect((await runIn(sandbox, 'kill -9 $$')).end).toEqual({ kind: 'exited', exitCode: 137 })
+  expect(existsSync(it.repository)).toBe(true)
+})

@@ -1,0 +1,70 @@
+import type { Database } from '../../io/sqlite.ts'
+import type { ClaimedTask } from './contract.ts'
+import { wasLeft } from './owner.ts'
+import { type Row, recordOf } from './task-row.ts'
+
+/** A task whose workers die again and again, such as for want of memory, would block its repository for ever. */
+const maxDeaths = 3
+
+export interface Claim {
+  readonly me: string
+  /** ISO 8601. */
+  readonly now: string
+  readonly repository?: string
+}
+
+/** As one step: of many workers that ask at once each gets another task, or none. */
+export function claimNext(database: Database, claim: Claim): ClaimedTask | null {
+  return database.transaction(() => {
+    const busy: string[] = []
+    for (const row of runningIn(database, claim.repository)) {
+      if (!wasLeft(row.owner)) busy.push(String(row.repository))
+      else if (row.cancel_requested === 1) end(database, row, 'CANCELLED', null, claim)
+      else if (Number(row.deaths) + 1 >= maxDeaths)
+        end(database, row, 'INFRA_ERROR', `its worker died ${maxDeaths} times`, claim)
+      else return { task: take(database, row, claim, Number(row.deaths) + 1), resumed: true }
+    }
+    const next = oldestQueued(database, busy, claim.repository)
+    return next === null ? null : { task: take(database, next, claim, 0), resumed: false }
+  })
+}
+
+function runningIn(database: Database, repository: string | undefined): readonly Row[] {
+  const running = `SELECT * FROM tasks WHERE state = 'RUNNING'`
+  return repository === undefined
+    ? database.prepare(`${running} ORDER BY seq`).all()
+    : database.prepare(`${running} AND repository = ? ORDER BY seq`).all(repository)
+}
+
+function oldestQueued(
+  database: Database,
+  busy: readonly string[],
+  repository: string | undefined,
+): Row | null {
+  const places = busy.map(() => '?').join(', ')
+  const only = repository === undefined ? '' : 'AND repository = ?'
+  const values = repository === undefined ? busy : [...busy, repository]
+  const row = database
+    .prepare(
+      `SELECT * FROM tasks WHERE state = 'QUEUED' AND repository NOT IN (${places}) ${only} ORDER BY seq LIMIT 1`,
+    )
+    .get(...values)
+  return row ?? null
+}
+
+function take(database: Database, { seq, started_at }: Row, { me, now }: Claim, deaths: number) {
+  const row = database
+    .prepare(
+      `UPDATE tasks SET state = 'RUNNING', owner = ?, started_at = ?, deaths = ? WHERE seq = ? RETURNING *`,
+    )
+    .get(me, typeof started_at === 'string' ? started_at : now, deaths, Number(seq))
+  return recordOf(row ?? {})
+}
+
+function end(database: Database, { seq }: Row, state: string, message: string | null, { now }: Claim): void {
+  database
+    .prepare(
+      'UPDATE tasks SET state = ?, error_message = ?, completed_at = ?, phase = NULL, owner = NULL WHERE seq = ?',
+    )
+    .run(state, message, now, Number(seq))
+}

@@ -1,0 +1,238 @@
+import { join } from 'node:path'
+import { GantryError } from '../../core/error.ts'
+import { makeDirectories } from '../../io/directory.ts'
+import { newTaskId } from '../../io/ids.ts'
+import { thisProcess } from '../../io/process-owner.ts'
+import { type Database, openDatabase } from '../../io/sqlite.ts'
+import type { Store } from '../contract.ts'
+import { claimNext } from './claim-next.ts'
+import type { TaskChange, TaskFilter, TaskQueue, TaskRecord } from './contract.ts'
+import { listTasks, whereOf } from './list-tasks.ts'
+import { ownerText, wasLeft } from './owner.ts'
+import { queueSchema, queueVersion } from './queue-schema.ts'
+import { recordOf } from './task-row.ts'
+import { watchDatabase } from './watch-database.ts'
+
+const eventsKeptMs = 14 * 86_400_000
+
+/** The queue of a store. Makes the database when there is none. */
+export function openQueue(store: Store): TaskQueue {
+  makeDirectories(store.root)
+  const path = join(store.root, 'queue.db')
+  const database = openDatabase(path)
+  try {
+    prepareSchema(database, path)
+    return taskQueue(database, store)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function taskQueue(database: Database, { clock }: Store): TaskQueue {
+  const me = ownerText(thisProcess())
+  const now = (): string => clock.now().toISOString()
+  const watcher = watchDatabase(database)
+  const byId = database.prepare('SELECT * FROM tasks WHERE id = ?')
+  const find = (id: string): TaskRecord | null => {
+    const row = byId.get(id)
+    return row === undefined ? null : recordOf(row)
+  }
+  const require = (id: string): TaskRecord => {
+    const task = find(id)
+    if (task !== null) return task
+    throw new GantryError('NOT_FOUND', `there is no task ${id}`, { hint: 'See them with gantry task list.' })
+  }
+  /** What only the holder of a claim may do, as one step. */
+  const asHolder = (id: string, work: () => void): TaskRecord =>
+    database.transaction(() => {
+      const row = byId.get(id)
+      if (row === undefined) return require(id)
+      if (row.state !== 'RUNNING' || row.owner !== me)
+        throw new GantryError('LOCKED', `task ${id} is ${String(row.state)} and not held by this process`)
+      work()
+      return require(id)
+    })
+  const told = <T>(work: () => T): T => {
+    const result = work()
+    watcher.tell()
+    return result
+  }
+  const insertEvent = database.prepare(
+    'INSERT INTO events (task_id, level, event) VALUES (?, ?, ?) RETURNING id',
+  )
+  return {
+    submit: (task) =>
+      told(() =>
+        database.transaction(() => {
+          const insert = database.prepare(
+            `INSERT INTO tasks (id, repository, description, state, created_at, dry_run, verbose, options)
+             VALUES (?, ?, ?, 'QUEUED', ?, ?, ?, ?)`,
+          )
+          const id = freeId(() => newTaskId(clock), find)
+          const { repository, description, dryRun, verbose, options } = task
+          insert.run(
+            id,
+            repository,
+            description,
+            now(),
+            Number(dryRun),
+            Number(verbose),
+            JSON.stringify(options),
+          )
+          return { ...require(id), position: positionOf(database, require(id)), abandoned: false }
+        }),
+      ),
+    claim: (options = {}) => told(() => claimNext(database, { me, now: now(), ...options })),
+    update: (id, change) =>
+      told(() =>
+        asHolder(id, () => {
+          const columns = columnsOf(change)
+          if (columns.length === 0) return
+          const sets = columns.map(([name]) => `${name} = ?`).join(', ')
+          database
+            .prepare(`UPDATE tasks SET ${sets} WHERE id = ?`)
+            .run(...columns.map(([, value]) => value), id)
+        }),
+      ),
+    end: (id, { state, summary, error_message, metrics }) =>
+      told(() =>
+        asHolder(id, () => {
+          database
+            .prepare(
+              `UPDATE tasks SET state = ?, summary = ?, error_message = ?, metrics = ?, completed_at = ?, phase = NULL, owner = NULL WHERE id = ?`,
+            )
+            .run(
+              state,
+              summary,
+              error_message,
+              metrics === undefined ? null : JSON.stringify(metrics),
+              now(),
+              id,
+            )
+          forgetOldEvents(database, new Date(clock.now().getTime() - eventsKeptMs).toISOString())
+        }),
+      ),
+    release: (id) => {
+      // Whoever goes in good order has not died on it.
+      told(() =>
+        asHolder(id, () => {
+          database.prepare('UPDATE tasks SET owner = NULL, deaths = deaths - 1 WHERE id = ?').run(id)
+        }),
+      )
+    },
+    cancel: (id) =>
+      told(() =>
+        database.transaction(() => {
+          const task = require(id)
+          if (task.state === 'QUEUED') {
+            removeTasks(database, 'id = ?', [id])
+            return { kind: 'removed', task }
+          }
+          if (task.state !== 'RUNNING')
+            throw new GantryError('NOT_FOUND', `task ${id} is ${task.state} already`, {
+              hint: 'Only a queued or running task can be cancelled.',
+            })
+          if (wasLeft(byId.get(id)?.owner)) {
+            database
+              .prepare(
+                `UPDATE tasks SET state = 'CANCELLED', completed_at = ?, phase = NULL, owner = NULL WHERE id = ?`,
+              )
+              .run(now(), id)
+            return { kind: 'cancelled', task: require(id) }
+          }
+          database.prepare('UPDATE tasks SET cancel_requested = 1 WHERE id = ?').run(id)
+          return { kind: 'asked', task }
+        }),
+      ),
+    cancelRequested: (id) => byId.get(id)?.cancel_requested === 1,
+    get: find,
+    list: (filter = {}) => listTasks(database, filter),
+    clearHistory: (filter: TaskFilter = {}) =>
+      told(() =>
+        database.transaction(() => {
+          const ended = whereOf({
+            ...filter,
+            states: filter.states ?? ['SUCCESS', 'CANCELLED', 'STUCK', 'INFRA_ERROR'],
+          })
+          return removeTasks(database, `${ended.sql} AND state NOT IN ('QUEUED', 'RUNNING')`, ended.values)
+        }),
+      ),
+    append: (taskId, event, level) =>
+      told(() => Number(insertEvent.get(taskId, level, JSON.stringify(event))?.id)),
+    events: ({ afterId, taskId = null, level = null, limit }) =>
+      database
+        .prepare(
+          `SELECT id, task_id, level, event FROM events WHERE id > ?1 ${taskId === null ? '' : 'AND task_id = ?3'}
+           ${level === 'milestone' ? "AND level = 'milestone'" : level === 'detail' ? "AND level = 'detail'" : ''} ORDER BY id LIMIT ?2`,
+        )
+        .all(...(taskId === null ? [afterId, limit] : [afterId, limit, taskId]))
+        .map((row) => ({
+          id: Number(row.id),
+          taskId: String(row.task_id),
+          level: row.level === 'milestone' ? 'milestone' : 'detail',
+          event: JSON.parse(String(row.event)),
+        })),
+    lastEventId: () =>
+      Number(database.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'events'`).get()?.seq ?? 0),
+    watch: watcher.watch,
+    close: () => {
+      watcher.close()
+      database.close()
+    },
+  }
+}
+
+function prepareSchema(database: Database, path: string): void {
+  const version = (): number => Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  if (version() === queueVersion) return
+  database.transaction(() => {
+    // Another process may have made the tables while this one waited for its turn.
+    const found = version()
+    if (found === 0) database.exec(queueSchema)
+    else if (found > queueVersion)
+      throw new GantryError('CORRUPT', `${path} was written by a newer version of Gantry`, {
+        hint: 'Use that version, or name another store with AGENT_ARTIFACT_DIR.',
+      })
+  })
+}
+
+function freeId(make: () => string, find: (id: string) => unknown): string {
+  for (;;) {
+    const id = make()
+    if (find(id) === null) return id
+  }
+}
+
+function positionOf(database: Database, { id, repository }: TaskRecord): number {
+  const row = database
+    .prepare(
+      `SELECT count(*) AS n FROM tasks WHERE state = 'QUEUED' AND repository = ?1 AND seq <= (SELECT seq FROM tasks WHERE id = ?2)`,
+    )
+    .get(repository, id)
+  return Number(row?.n)
+}
+
+/** Names of columns come from here, never from a caller. */
+function columnsOf(change: TaskChange): (readonly [string, string | number | null])[] {
+  const { run_ids, task_run_id, current_attempt, phase, summary } = change
+  const all: readonly (readonly [string, string | number | null | undefined])[] = [
+    ['run_ids', run_ids === undefined ? undefined : JSON.stringify(run_ids)],
+    ['task_run_id', task_run_id],
+    ['current_attempt', current_attempt],
+    ['phase', phase],
+    ['summary', summary],
+  ]
+  return all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+}
+
+function removeTasks(database: Database, where: string, values: readonly string[]): number {
+  database.prepare(`DELETE FROM events WHERE task_id IN (SELECT id FROM tasks WHERE ${where})`).run(...values)
+  return Number(database.prepare(`DELETE FROM tasks WHERE ${where}`).run(...values).changes)
+}
+
+function forgetOldEvents(database: Database, before: string): void {
+  database
+    .prepare('DELETE FROM events WHERE task_id IN (SELECT id FROM tasks WHERE completed_at < ?)')
+    .run(before)
+}

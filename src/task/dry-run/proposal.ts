@@ -1,0 +1,88 @@
+import { posix } from 'node:path'
+import { z } from 'zod'
+import { GantryError } from '../../core/error.ts'
+import { sha256 } from '../../io/sha256.ts'
+import type { TaskTree } from '../tree/open-tree.ts'
+
+const changeSchema = z.strictObject({
+  path: z.string().min(1).refine(isPlain, { error: 'the path leads out of the repository' }),
+  change: z.enum(['added', 'modified', 'deleted']),
+  /** Of the content the change was made on, with its mode; null for a new file. */
+  original: z.string().nullable(),
+})
+
+/** What a dry run would change. `gantry task apply` brings it into the tree; a person can with `git apply`. */
+export const proposalSchema = z.strictObject({
+  schema_version: z.literal('1'),
+  task_id: z.string(),
+  run_id: z.string(),
+  description: z.string(),
+  strategy: z.string(),
+  changes: z.array(changeSchema),
+  /** Unified diff in git's manner, for people. */
+  diff: z.string(),
+  /** The same byte for byte, in base64: text of any encoding survives. */
+  patch: z.base64(),
+})
+
+export type Proposal = z.output<typeof proposalSchema>
+
+export interface ProposalFacts {
+  readonly taskId: string
+  readonly runId: string
+  readonly description: string
+  readonly strategy: string
+}
+
+/** The difference between two states of the copy the Editor worked in. */
+export async function makeProposal(
+  tree: TaskTree,
+  from: string,
+  to: string,
+  { taskId, runId, description, strategy }: ProposalFacts,
+): Promise<Proposal> {
+  const paths = await tree.changes(from, to)
+  const [originals, results] = await Promise.all([fingerprints(tree, from, paths), tree.entries(to, paths)])
+  const patch = await tree.patch(from, to)
+  return {
+    schema_version: '1',
+    task_id: taskId,
+    run_id: runId,
+    description,
+    strategy,
+    changes: [...paths].sort().map((path) => {
+      const original = originals.get(path) ?? null
+      const change = original === null ? 'added' : results.has(path) ? 'modified' : 'deleted'
+      return { path, change, original }
+    }),
+    diff: patch.toString('utf8'),
+    patch: patch.toString('base64'),
+  }
+}
+
+/** Throws GantryError INVALID_FILE for what is no proposal, or one whose paths lead out of a repository. */
+export function readProposal(value: unknown, file: string): Proposal {
+  const read = proposalSchema.safeParse(value)
+  if (read.success) return read.data
+  throw new GantryError('INVALID_FILE', `${file} is no proposal: ${z.prettifyError(read.error)}`, {
+    hint: 'Run the task with --dry-run again.',
+  })
+}
+
+/** Mode and content, independent of how a repository names its objects. */
+export async function fingerprints(
+  tree: TaskTree,
+  state: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const [path, { mode, id }] of await tree.entries(state, paths))
+    found.set(path, `${mode}:${mode === '160000' ? id : sha256(await tree.read(id))}`)
+  return found
+}
+
+/** Relative, already normal, and not into a repository's own directory. */
+function isPlain(path: string): boolean {
+  if (path.includes('\0') || path.startsWith('/') || posix.normalize(path) !== path) return false
+  return !path.split('/').some((step) => step === '..' || step === '.' || step.toLowerCase() === '.git')
+}

@@ -1,0 +1,22 @@
+import type { TestInventory } from '../../rules/contract.ts'
+import { looksLikeTest } from '../../rules/tests/test-files.ts'
+import { isSource } from './sample-conventions.ts'
+
+/** Source files that changed although no test did; empty when a test came along or no behaviour changed. */
+export function missingTests(
+  changed: readonly string[],
+  before: TestInventory,
+  after: TestInventory,
+): readonly string[] {
+  const hasTest = changed.some((path) => {
+    const is = Object.hasOwn(after.files, path) ? after.files[path] : undefined
+    const was = Object.hasOwn(before.files, path) ? before.files[path] : undefined
+    if (is === undefined) return false
+    return is.hash !== was?.hash && (is.cases > 0 || looksLikeTest(path))
+  })
+  if (hasTest) return []
+  return changed.filter(
+    (path) =>
+      isSource(path) && !looksLikeTest(path) && !/(?:^|\/)[^/]*\.(?:config|d)\.[cm]?[jt]s$/.test(path),
+  )
+}

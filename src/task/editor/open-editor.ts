@@ -1,0 +1,196 @@
+import { join } from 'node:path'
+import { builtinToolCall } from '../../agents/builtin/hooks.ts'
+import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
+import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
+import { ownVariables } from '../../config/own-variables.ts'
+import type { ResolvedAgent } from '../../config/resolve-agent.ts'
+import { runBehind } from '../../config/run-behind.ts'
+import type { AgentEvent, Untimed } from '../../core/event.ts'
+import type { Redaction } from '../../core/redaction.ts'
+import { hermeticEnv } from '../../io/hermetic-env.ts'
+import type { ModelBehind } from '../../models/boundary/behind.ts'
+import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
+import type { PriceTable } from '../../models/pricing.ts'
+import { guardHooks } from '../../rules/agent-hooks.ts'
+import { guardHome } from '../../rules/guard-home.ts'
+import { openGuard } from '../../rules/open-guard.ts'
+import type { EditorTurn, TaskSite } from '../task-request.ts'
+import { protectedNames, type WriteBoundary, writeBoundary } from './write-boundary.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+export interface EditorOptions {
+  readonly agent: ResolvedAgent
+  /** What stands behind the agent in place of its provider; null when nothing does. */
+  readonly behind: ModelBehind | null
+  readonly model: string
+  readonly package: string | null
+  /** Of the run store. */
+  readonly artefacts: string
+  readonly host: Variables
+  readonly prices: PriceTable
+  readonly redaction: Redaction
+  /** Of one turn. */
+  readonly timeoutMs: number
+  readonly guardAgent?: GuardAgent
+  /** Default true; `trust_hooks` of an agent in gantry.yaml may say otherwise. */
+  readonly trustsHooks?: boolean
+  /** Files that steer agents' hooks, which the guard protects with its own. */
+  readonly guarded?: { readonly own: readonly string[]; readonly hookBin: string | null }
+}
+
+/**
+ * Puts the guard around an agent that is no part of this process, and tells the environment it is to have. Agents in this
+ * process need none.
+ */
+export type GuardAgent = (request: GuardRequest) => Promise<GuardedAgentPlace>
+
+export interface GuardRequest extends Pick<TaskSite, 'run' | 'root' | 'home' | 'scratch'> {
+  readonly agent: ResolvedAgent
+  readonly isBehind: boolean
+  /** Whether the agent runs hooks that nobody confirmed at its own prompt. */
+  readonly trustsHooks: boolean
+  readonly host: Variables
+  /** Settings of the guard that hold for the task. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+export interface GuardedAgentPlace {
+  readonly env: Readonly<Record<string, string>>
+  /** Before each turn; what comes back takes out of the tree what was put into it. */
+  begin(): Promise<AsyncDisposable>
+  /** What does not hold, in a sentence; null when all does. */
+  readonly problem: string | null
+}
+
+export interface Editor extends AsyncDisposable {
+  readonly edit: (turn: EditorTurn) => Promise<AgentOutcome>
+}
+
+const toolCalls = { builtin: builtinToolCall, scripted: scriptedToolCall } as const
+
+/** An agent that edits the tree: with the guard's rules on it, and inside the write boundary. */
+export async function openEditor(options: EditorOptions, site: TaskSite): Promise<Editor> {
+  const { agent, behind, host } = options
+  const { run, root, home, scratch, emit } = site
+  await using stack = new AsyncDisposableStack()
+  // The Verifier decides, so the guard asks for no verification of the agent's own; its views belong to the run.
+  const settings = {
+    GANTRY_GUARD_HOME: guardHome(host),
+    HARNESS_CHECKLIST_ENABLED: 'false',
+    HARNESS_STATE_DIR: join(run.dir, 'harness'),
+    HARNESS_BOUNDARY_ENABLED: 'true',
+    HARNESS_BOUNDARY_GIT: 'read',
+    HARNESS_BOUNDARY_REFUSED: protectedNames.join(','),
+    HARNESS_BOUNDARY_ALSO: scratch,
+    ...(options.package !== null && { HARNESS_BOUNDARY_PACKAGE: options.package }),
+  }
+  const toToolCall = inProcess(agent)
+  const isBehind = behind !== null
+  const { trustsHooks = true } = options
+  const facts = { agent, isBehind, host, run, root, home, scratch, settings, trustsHooks }
+  const place = toToolCall === null ? await options.guardAgent?.(facts) : undefined
+  const problem =
+    toToolCall !== null
+      ? null
+      : place === undefined
+        ? `${agent.name} runs without hooks: what it writes where it must not is put back after each turn, not refused before.`
+        : place.problem
+  if (problem !== null) emit({ kind: 'note', level: 'warning', message: problem })
+  const env = place?.env ?? { ...plainEnvironment(options, site), ...settings }
+  const boundary = writeBoundary({
+    root,
+    artefacts: options.artefacts,
+    scratch,
+    home: env.HOME ?? home,
+    env,
+    package: options.package,
+  })
+  const models = stack.use(lazyBoundary())
+  const edit = async (turn: EditorTurn): Promise<AgentOutcome> => {
+    await using _guarded = await place?.begin()
+    const hooks = toToolCall === null ? null : hooksOf(options, site, { turn, env, boundary, toToolCall })
+    return await runBehind({
+      driver: agent.driver,
+      behind:
+        behind === null ? null : { model: behind, boundary: models.get, cassette: run.dir, faults: null },
+      meter: agent.meter,
+      prompt: turn.prompt,
+      workspace: root,
+      places: { home: env.HOME ?? home, tmp: env.TMPDIR ?? scratch },
+      model: options.model,
+      env: { ...env, GANTRY_ATTEMPT: String(turn.number) },
+      timeoutMs: options.timeoutMs,
+      ...(turn.maxCostUsd !== undefined && { maxCostUsd: turn.maxCostUsd }),
+      prices: options.prices,
+      redact: options.redaction.text,
+      facts: { agent: agent.name, driver: agent.driver.name, model: options.model },
+      signal: turn.signal,
+      emit: (event) => tell(site, event),
+      transcript: () => {},
+      ...(hooks !== null && { hooks }),
+    })
+  }
+  const kept = stack.move()
+  return { edit, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+function inProcess({ driver }: ResolvedAgent): typeof builtinToolCall | null {
+  const { name } = driver
+  return name === 'builtin' || name === 'scripted' ? toolCalls[name] : null
+}
+
+function plainEnvironment({ agent, behind, host }: EditorOptions, { home, scratch }: TaskSite) {
+  const inherit = Object.keys(host).filter((name) => name.startsWith('HARNESS_'))
+  return {
+    ...hermeticEnv({ host, home, tmp: scratch, inherit }),
+    ...ownVariables(agent, host, behind !== null),
+  }
+}
+
+interface Surroundings {
+  readonly turn: EditorTurn
+  readonly env: Readonly<Record<string, string>>
+  readonly boundary: WriteBoundary
+  readonly toToolCall: typeof builtinToolCall
+}
+
+/** The boundary speaks before the guard; every turn is a session of its own in the ledger. */
+function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): AgentHooks {
+  const { turn, env, boundary, toToolCall } = around
+  const { own = [], hookBin = null } = options.guarded ?? {}
+  const guard = guardHooks({
+    guard: openGuard({ guardHome: guardHome(options.host), env, own, hookBin }),
+    agent: 'builtin',
+    session: `${site.run.id}-edit-${turn.number}`,
+    root: site.root,
+    toToolCall,
+    onNotice: (message) => site.emit({ kind: 'note', level: 'info', message }),
+  })
+  const edge = boundary.hooks(toToolCall)
+  return {
+    ...guard,
+    beforeTool: async (call) => {
+      const decision = await edge.beforeTool?.(call)
+      if (decision?.kind === 'deny') return decision
+      return (await guard.beforeTool?.(call)) ?? { kind: 'allow' }
+    },
+  }
+}
+
+const maxOutput = 2_000
+
+/** What was done, never what was said: whole conversations are not stored. */
+function tell({ emit }: TaskSite, event: Untimed<AgentEvent>): void {
+  switch (event.event) {
+    case 'message':
+    case 'output':
+    case 'raw':
+      return
+    case 'tool_result':
+      emit({ kind: 'agent', event: { ...event, output: event.output.slice(0, maxOutput) } })
+      return
+    default:
+      emit({ kind: 'agent', event: { ...event } })
+  }
+}

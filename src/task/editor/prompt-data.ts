@@ -1,0 +1,102 @@
+import type { DataBlock } from '../../judge/quote-data.ts'
+import { shorten } from '../../judge/shorten.ts'
+import type { StuckContext } from '../reports/read-stuck-report.ts'
+import { smallestSlice } from './first-strategy.ts'
+import type { PromptFacts, Situation } from './prompt-facts.ts'
+
+const maxLog = 12_000
+const maxText = 6_000
+const maxListed = 20
+
+/** What others say: analyses, logs, an older report. Each part is capped. */
+export function promptData(facts: PromptFacts): readonly DataBlock[] {
+  return [
+    ...scoutData(facts),
+    ...failureData(facts.situation),
+    ...weakerData(facts),
+    ...stuckData(facts.stuck),
+  ]
+}
+
+function scoutData({ scoutA, scoutB, decisions, steps }: PromptFacts): readonly DataBlock[] {
+  const slice = smallestSlice(scoutA)
+  const blocks: readonly (readonly [string, readonly string[]])[] = [
+    [
+      'Files that matter',
+      (scoutA?.repo_map.relevant_files ?? []).map(
+        ({ path, purpose, relevance }) => `${path} (${relevance}): ${purpose}`,
+      ),
+    ],
+    [
+      'Smallest safe slice',
+      slice === null ? [] : [`${slice.id}: ${slice.description} [${slice.files.join(', ')}]`],
+    ],
+    ['Order of changes', scoutA?.change_boundaries.ordering_constraints ?? []],
+    [
+      'Risk zones',
+      (scoutA?.risk_zones ?? []).map(
+        ({ file, start_line, end_line, risk_level, rationale, invariants }) =>
+          `${file}:${start_line}-${end_line} (${risk_level}): ${rationale} ${invariants.join('; ')}`,
+      ),
+    ],
+    [
+      'Conventions',
+      [
+        scoutA?.conventions.naming ?? '',
+        ...(scoutA?.conventions.patterns ?? []),
+        ...(scoutA?.conventions.anti_patterns ?? []).map((pattern) => `avoid: ${pattern}`),
+      ].filter((line) => line !== ''),
+    ],
+    ['Similar code', (scoutA?.prior_art ?? []).map(({ file, description }) => `${file}: ${description}`)],
+    [
+      'Build and tests',
+      [scoutB?.build?.commands.build, scoutB?.test?.commands.all].filter((line) => line !== undefined),
+    ],
+    ['Environment', (scoutB?.environment_issues ?? []).map(({ issue, severity }) => `${severity}: ${issue}`)],
+    ['Decided where analyses disagree', decisions.map((each) => `${each.question} ${each.decision}`)],
+    ['Verification', steps.map(({ name, command }) => `${name}: ${command}`)],
+  ]
+  return blocks.flatMap(([title, lines]) =>
+    lines.length === 0 ? [] : [{ title, text: shorten(lines.slice(0, maxListed).join('\n'), maxText) }],
+  )
+}
+
+function failureData(situation: Situation): readonly DataBlock[] {
+  if (situation.kind === 'repeated') return failureData(situation.before)
+  if (situation.kind !== 'fix' && situation.kind !== 'replan') return []
+  const { attempts, log, diagnosis } = situation
+  const failed = attempts.flatMap(({ attempt, primaryFailure }) =>
+    primaryFailure === null ? [] : [`${attempt}: ${primaryFailure}`],
+  )
+  return [
+    { title: 'What failed, verification by verification', text: failed.join('\n') },
+    ...(diagnosis === null || diagnosis === undefined
+      ? []
+      : [
+          {
+            title: 'Diagnosis of the last failure',
+            text: shorten(
+              [
+                diagnosis.root_cause,
+                ...diagnosis.affected_files.map((path) => `affected: ${path}`),
+                ...diagnosis.suggested_investigation.map((step) => `look at: ${step}`),
+              ].join('\n'),
+              maxText,
+            ),
+          },
+        ]),
+    { title: 'End of the log of the last verification', text: shorten(log, maxLog) },
+  ]
+}
+
+function weakerData({ weaker }: PromptFacts): readonly DataBlock[] {
+  return weaker.length === 0
+    ? []
+    : [{ title: 'Weaker than before', text: shorten(weaker.join('\n'), maxText) }]
+}
+
+function stuckData(stuck: StuckContext | null): readonly DataBlock[] {
+  return stuck === null
+    ? []
+    : [{ title: 'Report of an earlier attempt that got stuck', text: shorten(stuck.text, 2 * maxText) }]
+}

@@ -1,0 +1,143 @@
+import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFixture, type FsFixture } from 'fs-fixture'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { builtinToolCall } from '../../agents/builtin/hooks.ts'
+import { type Boundary, writeBoundary } from './write-boundary.ts'
+
+let fixture: FsFixture
+let top: string
+let boundary: Boundary
+
+beforeAll(async () => {
+  fixture = await createFixture({
+    'repo/src/a.ts': '',
+    'repo/packages/one/b.ts': '',
+    'repo/agent.yaml': 'verification: {}\n',
+    'repo/agent/context_001.md': '',
+    'repo/.git/config': '',
+    'repo/sub/.git/config': '',
+    'artefacts/runs/x': '',
+    'scratch/keep': '',
+    'other/x': '',
+  })
+  top = realpathSync(fixture.path).replace(/\/$/, '')
+  const root = join(top, 'repo')
+  symlinkSync(join(top, 'other'), join(root, 'out'))
+  symlinkSync('agent.yaml', join(root, 'alias.yaml'))
+  mkdirSync(join(root, 'copy'))
+  writeFileSync(join(root, 'plain'), '')
+  linkSync(join(root, 'plain'), join(root, 'hard'))
+  boundary = {
+    root,
+    artefacts: join(top, 'artefacts'),
+    scratch: join(top, 'scratch'),
+    home: join(top, 'home'),
+    env: { HOME: join(top, 'home'), TMPDIR: join(top, 'scratch') },
+    package: null,
+  }
+})
+afterAll(() => fixture.rm())
+
+const write = (path: string) => ['write', { path, content: 'x' }] as const
+const run = (command: string) => ['run', { command }] as const
+
+async function decide([tool, input]: readonly [string, unknown], change: Partial<Boundary> = {}) {
+  const { hooks } = writeBoundary({ ...boundary, ...change })
+  return hooks(builtinToolCall).beforeTool?.({ tool, input })
+}
+
+test.each([
+  write('src/a.ts'),
+  write('src/new/deep/file.ts'),
+  write('agents/x.ts'),
+  write('src/agent.yaml.md'),
+  write('agent.yaml.md'),
+  write('hard'),
+  run('npm test 2>&1 | tee out.log'),
+  run('make > /dev/null 2>&1'),
+  run('node build.js'),
+  run('rm -rf src'),
+  run('mv src/a.ts src/b.ts'),
+  run('echo x > $TMPDIR/log'),
+  run('git status && git diff HEAD~1'),
+  run('cat agent.yaml'),
+  run('find . -name "*.pyc" -delete'),
+  run('sed -i s/a/b/ src/a.ts'),
+])('%s %j is allowed', async (tool, input) => {
+  expect(await decide([tool, input])).toEqual({ kind: 'allow' })
+})
+
+test.each([
+  write('../other/x'),
+  write('/etc/passwd'),
+  write('~/x'),
+  write('out/x'),
+  write('agent.yaml'),
+  write('./src/../agent.yaml'),
+  write('AGENT.YAML'),
+  write('alias.yaml'),
+  write('agent/stuck_report.md'),
+  write('.git/hooks/pre-commit'),
+  write('sub/.git/config'),
+  run('echo x > ../other/x'),
+  run('cd .. && touch x'),
+  run('cd out && rm x'),
+  run('ln -s /etc y; echo a > y/passwd'),
+  run('sed -i s/a/b/ agent.yaml'),
+  run('echo true > agent.yaml'),
+  run('mv .git saved'),
+  run('rm -rf .'),
+  run('rm -rf "$PWD"'),
+  run('find . -name agent.yaml -delete'),
+  run('cp -r src agent'),
+  run("python3 -c \"open('/home/x','w').write('1')\""),
+  run("python3 -c \"open('agent.yaml','w')\""),
+  run("node -e \"require('fs').writeFileSync('.git/config','')\""),
+  run('git commit -am done'),
+  run('git -C . push'),
+  run('git stash'),
+  run('git checkout -- .'),
+  run('git config core.hooksPath x'),
+  run('echo x > /tmp/elsewhere-of-somebody'),
+  run('bash -c "rm agent.yaml"'),
+  run('echo cm0gYWdlbnQueWFtbA== | tee /var/x'),
+])('%s %j is denied', async (tool, input) => {
+  expect(await decide([tool, input])).toMatchObject({
+    kind: 'deny',
+    reason: expect.stringMatching(/^Gantry guard:/),
+  })
+})
+
+test('the artefact directory is only read, also when it lies inside the repository', async () => {
+  expect(await decide(run(`echo x > ${boundary.artefacts}/runs/x`))).toMatchObject({
+    kind: 'deny',
+    reason: expect.stringContaining('artefact directory'),
+  })
+  const inside = { artefacts: join(boundary.root, '.store') }
+  expect(await decide(write('.store/runs/x'), inside)).toMatchObject({ kind: 'deny' })
+  expect(await decide(write('src/x'), inside)).toEqual({ kind: 'allow' })
+})
+
+test('the copy of a dry run lies in the artefact directory, and is written', async () => {
+  const copied = { artefacts: top }
+  expect(await decide(write('src/x'), copied)).toEqual({ kind: 'allow' })
+  expect(await decide(run(`echo x > ${top}/other/x`), copied)).toMatchObject({ kind: 'deny' })
+})
+
+test('a task that is confined to a package writes nowhere else', async () => {
+  const confined = { package: 'packages/one' }
+  expect(await decide(write('packages/one/new.ts'), confined)).toEqual({ kind: 'allow' })
+  for (const call of [write('packages/two/x.ts'), write('packages/one-more/x.ts'), run('touch src/a.ts')])
+    expect(await decide(call, confined)).toMatchObject({
+      kind: 'deny',
+      reason: expect.stringContaining('packages/one'),
+    })
+})
+
+test('a path is judged by where it leads', () => {
+  const { whyRefused } = writeBoundary(boundary)
+  expect(whyRefused(join(boundary.root, 'src/new.ts'))).toBeNull()
+  expect(whyRefused(join(boundary.root, 'out/new.ts'))).toContain('outside')
+  expect(whyRefused(join(boundary.root, 'alias.yaml'))).toContain('agent.yaml')
+})

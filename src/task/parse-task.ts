@@ -1,0 +1,135 @@
+import { GantryError } from '../core/error.ts'
+import type { ParsedTask } from './contract.ts'
+
+export const taskTextLimits = { maxChars: 10_000, warnBelowChars: 3, warnObjectiveBelowChars: 10 } as const
+
+/** What a person asked for, taken apart. Throws GantryError USAGE for a text that is no task. */
+export function parseTask(text: string): ParsedTask {
+  const refusal = whyNoTask(text)
+  if (refusal !== null)
+    throw new GantryError('USAGE', refusal, { hint: 'Say in a few sentences what is to be done.' })
+  const { lists, rest } = takeApart(text.replaceAll(/\r\n?/g, '\n'))
+  const objective = rest === '' ? (firstLine(text) ?? '') : rest
+  return {
+    objective,
+    ...lists,
+    successCriteria: criteriaOf(objective, lists.mustPreserve),
+    warnings: warningsOf(text, objective),
+  }
+}
+
+/** null when the text can be a task. */
+export function whyNoTask(text: string): string | null {
+  if (text === '') return 'the task is empty'
+  if (text.trim() === '') return 'the task is blank'
+  const { maxChars } = taskTextLimits
+  if (text.length <= maxChars) return null
+  const [length, limit] = [text.length, maxChars].map((count) => count.toLocaleString('en-US'))
+  return `the task has ${length} characters, and at most ${limit} are taken`
+}
+
+type Lists = Pick<ParsedTask, 'mustPreserve' | 'nonGoals' | 'boundaries'>
+
+const headings: readonly (readonly [keyof Lists, RegExp])[] = [
+  ['mustPreserve', /^(?:constraints?|must[ -]preserve|requirements?)$/],
+  ['nonGoals', /^(?:non-?\s?goals?|don['’]?t|do not|avoid)$/],
+  ['boundaries', /^(?:boundar(?:y|ies)|out[ -]of[ -]scope|scope limits?)$/],
+]
+
+/** A heading is a line of its own: `Constraints:`, `## Non-goals`, `**Avoid**`. Bullets follow, blank lines between them are fine. */
+function takeApart(text: string): { readonly lists: Lists; readonly rest: string } {
+  const lists = { mustPreserve: [] as string[], nonGoals: [] as string[], boundaries: [] as string[] }
+  const rest: string[] = []
+  const lines = text.split('\n')
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] ?? ''
+    const name = headingOf(line)
+    const section = name === null ? null : readBullets(lines, at + 1)
+    if (name === null || section === null) {
+      rest.push(line)
+      at += 1
+      continue
+    }
+    lists[name].push(...section.items)
+    at = section.end
+  }
+  return {
+    lists,
+    rest: rest
+      .join('\n')
+      .replaceAll(/\n{3,}/g, '\n\n')
+      .trim(),
+  }
+}
+
+function headingOf(line: string): keyof Lists | null {
+  const bare = line
+    .trim()
+    .replace(/^#{1,6}\s+/, '')
+    .replace(/^(\*\*|__)(.*)\1(:?)$/, '$2$3')
+    .replace(/\s*:\s*$/, '')
+    .replace(/:?(\*\*|__)$/, '')
+    .trim()
+    .toLowerCase()
+  return headings.find(([, pattern]) => pattern.test(bare))?.[0] ?? null
+}
+
+/** null when no bullet follows: then it was no heading but a line of the text. */
+function readBullets(
+  lines: readonly string[],
+  start: number,
+): { readonly items: readonly string[]; readonly end: number } | null {
+  const items: string[] = []
+  let end = start
+  for (let at = start; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    const item = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(.*\S)\s*$/.exec(line)?.[1]
+    if (item !== undefined) items.push(item)
+    else if (line.trim() === '') continue
+    // A bullet may go on in lines that are set in.
+    else if (items.length > 0 && /^\s{2,}\S/.test(line) && end === at)
+      items.push(`${items.pop()} ${line.trim()}`)
+    else break
+    end = at + 1
+  }
+  return items.length === 0 ? null : { items, end }
+}
+
+function firstLine(text: string): string | undefined {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => line !== '')
+}
+
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:fix(?:es|ed|ing)?|bugs?)\b/i, 'The bug no longer occurs, and a test would notice if it came back.'],
+  [/\b(?:add(?:s|ed|ing)?|implement(?:s|ed|ing)?)\b/i, 'The new behaviour works and has tests.'],
+  [/\brefactor(?:s|ed|ing)?\b/i, 'Behaviour is unchanged: every test that passed before still passes.'],
+  [/\btests?\b/i, 'The tests that are asked for exist, are run and pass.'],
+  [
+    /\b(?:updat(?:e|es|ed|ing)|chang(?:e|es|ed|ing))\b/i,
+    'The change is made everywhere it applies, and nothing else changes.',
+  ],
+]
+
+function criteriaOf(objective: string, mustPreserve: readonly string[]): readonly string[] {
+  const implied = hints.filter(([words]) => words.test(objective)).map(([, criterion]) => criterion)
+  return [
+    objective,
+    ...mustPreserve.map((constraint) => `Preserved: ${constraint}`),
+    ...(implied.length === 0 ? ['All tests pass.'] : implied),
+  ]
+}
+
+function warningsOf(text: string, objective: string): readonly string[] {
+  const { warnBelowChars, warnObjectiveBelowChars } = taskTextLimits
+  return [
+    ...(text.trim().length < warnBelowChars
+      ? [`The task has fewer than ${warnBelowChars} characters: it hardly says what is to be done.`]
+      : []),
+    ...(objective.length < warnObjectiveBelowChars
+      ? [`The objective has fewer than ${warnObjectiveBelowChars} characters: say more to be understood.`]
+      : []),
+  ]
+}

@@ -1,0 +1,172 @@
+import { filesInLog } from './files-in-log.ts'
+import type { Hypothesis, StuckFacts } from './stuck-facts.ts'
+
+/** The least a stuck report offers. */
+export const minHypotheses = 3
+const maxHypotheses = 6
+
+/**
+ * What may be the cause, from what really happened: which failures stayed, where they point, what no attempt touched.
+ * No model is asked: after twelve failures its guesses have been heard.
+ */
+export function hypotheses(facts: StuckFacts): readonly Hypothesis[] {
+  const found = [
+    brokenMachine(facts),
+    diagnosed(facts),
+    sameFailure(facts),
+    untouchedFiles(facts),
+    changedTests(facts),
+    alternatingFailures(facts),
+    firstStep(facts),
+    oddFailure(facts),
+    contradiction(facts),
+    wrongVerification(facts),
+    tooLarge(facts),
+  ].filter((hypothesis) => hypothesis !== null)
+  return found.slice(0, maxHypotheses)
+}
+
+function brokenMachine({ infrastructure }: StuckFacts): Hypothesis | null {
+  if (infrastructure === null) return null
+  return {
+    title: `${infrastructure.source} failed, not the code`,
+    text: `The task was stopped by "${infrastructure.message}". Nothing is known about the changes made so far: they were not judged.`,
+    investigation: infrastructure.advice,
+  }
+}
+
+function diagnosed({ diagnosis }: StuckFacts): Hypothesis | null {
+  if (diagnosis === null || diagnosis === undefined || diagnosis.root_cause.trim() === '') return null
+  const where =
+    diagnosis.affected_files.length === 0 ? '' : ` It names ${diagnosis.affected_files.join(', ')}.`
+  const flaky = diagnosis.is_flaky
+    ? ` It also calls the failure flaky: ${diagnosis.flaky_reason ?? 'no reason given'}.`
+    : ''
+  return {
+    title: 'The last diagnosis was right, and no fix followed it',
+    text: `Scout B's last reading was: ${diagnosis.root_cause}.${where}${flaky}`,
+    investigation:
+      diagnosis.suggested_investigation.join('; ') || 'Read the last log with this cause in mind.',
+  }
+}
+
+function sameFailure({ attempts, strategies }: StuckFacts): Hypothesis | null {
+  const [text, count] = mostFrequent(failuresOf(attempts))
+  if (text === null || count < 2) return null
+  return {
+    title: `One failure survived ${count} of ${attempts.length} attempts`,
+    text: `"${text}" came back whatever was changed, under ${strategies.length} ${strategies.length === 1 ? 'strategy' : 'strategies'}. Its cause lies outside what was changed.`,
+    investigation: `Reproduce it by hand on the commit before the task; if it is there, too, the task did not cause it. Compare the logs of ${runsWith(attempts, text)}.`,
+  }
+}
+
+function untouchedFiles({ lastLog, filesModified }: StuckFacts): Hypothesis | null {
+  const named = filesInLog(lastLog)
+  const untouched = named.filter(
+    (file) => !filesModified.some((path) => file === path || file.endsWith(`/${path}`)),
+  )
+  if (untouched.length === 0) return null
+  const shown = untouched.slice(0, 3).join(', ')
+  return {
+    title: 'The failure points to files that were never changed',
+    text: `The last log names ${shown}; the task changed ${filesModified.join(', ') || 'nothing'}.`,
+    investigation: `Look at ${shown} first, and whether the boundaries of the task forbid the change that is needed there.`,
+  }
+}
+
+function changedTests({ filesModified }: StuckFacts): Hypothesis | null {
+  const tests = filesModified.filter((path) =>
+    /(^|\/)(tests?|__tests__|spec)\/|[._-](test|spec)\.|(^|\/)test_[^/]*$/.test(path),
+  )
+  if (tests.length === 0) return null
+  return {
+    title: 'A test that was written for the task expects the wrong thing',
+    text: `${tests.join(', ')} ${tests.length === 1 ? 'was' : 'were'} changed together with the code under test.`,
+    investigation:
+      'Read the expectations as the only statement of what was asked for, without looking at the code.',
+  }
+}
+
+function alternatingFailures({ attempts }: StuckFacts): Hypothesis | null {
+  const kinds = [...new Set(failuresOf(attempts))]
+  if (kinds.length < 2) return null
+  return {
+    title: 'Two requirements pull against each other',
+    text: `${kinds.length} different failures took turns, among them "${kinds[0]}" and "${kinds[1]}": mending one may bring back the other.`,
+    investigation: 'Find the smallest input for which both hold, or decide which of them gives way.',
+  }
+}
+
+/** Nothing can be counted when there was one failure only, or none that said why. */
+function oddFailure({ attempts, infrastructure }: StuckFacts): Hypothesis | null {
+  const [text, ...more] = failuresOf(attempts)
+  if (infrastructure !== null || more.length > 0) return null
+  return {
+    title:
+      text === undefined
+        ? 'The failing command does not say why it fails'
+        : 'What was printed is a consequence, not the cause',
+    text:
+      text === undefined
+        ? `None of the ${attempts.length} logs holds a line that names a reason.`
+        : `"${text}" is the only failure that was seen.`,
+    investigation: 'Run the failing command with its most talkative option and read from the first line on.',
+  }
+}
+
+function firstStep({ failedStep, attempts }: StuckFacts): Hypothesis | null {
+  if (failedStep === undefined || failedStep.index !== 0 || attempts.length < 2) return null
+  return {
+    title: `Nothing after the step "${failedStep.name}" was ever reached`,
+    text: `\`${failedStep.command}\` is the first step, and it ended with exit code ${failedStep.exit_code ?? 'unknown'}${failedStep.timed_out ? ' at its time limit' : ''} in the last run.`,
+    investigation: `Run \`${failedStep.command}\` in the same image by hand: it may lack a dependency, a file that git ignores, or the network.`,
+  }
+}
+
+function contradiction({ task }: StuckFacts): Hypothesis | null {
+  const rules = [...task.mustPreserve, ...task.nonGoals, ...task.boundaries]
+  if (rules.length === 0) return null
+  return {
+    title: 'The objective cannot be reached within its constraints',
+    text: `"${task.objective}" was to be done under: ${rules.join('; ')}.`,
+    investigation: 'Ask which constraint would have to give way for the shortest change that works.',
+  }
+}
+
+function wrongVerification({ failedStep, attempts }: StuckFacts): Hypothesis | null {
+  const what =
+    failedStep === undefined ? 'the verification' : `\`${failedStep.command}\` (step "${failedStep.name}")`
+  return {
+    title: 'The verification fails for a reason of its own',
+    text: `Whether ${what} passes on the tree before the task is not known from these ${attempts.length} runs.`,
+    investigation:
+      'Stash the changes and run gantry verify: if it fails there, mend agent.yaml or the environment first.',
+  }
+}
+
+function tooLarge({ filesModified, task }: StuckFacts): Hypothesis | null {
+  return {
+    title: 'The task is too large for one change',
+    text: `${filesModified.length} ${filesModified.length === 1 ? 'file was' : 'files were'} changed for "${task.objective}".`,
+    investigation: 'Split it: first the smallest part that can be verified alone, as a task of its own.',
+  }
+}
+
+function failuresOf(attempts: StuckFacts['attempts']): readonly string[] {
+  return attempts.flatMap(({ primaryFailure }) => (primaryFailure === null ? [] : [primaryFailure]))
+}
+
+function mostFrequent(texts: readonly string[]): readonly [string | null, number] {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  let best: readonly [string | null, number] = [null, 0]
+  for (const [text, count] of counts) if (count > best[1]) best = [text, count]
+  return best
+}
+
+function runsWith(attempts: StuckFacts['attempts'], text: string): string {
+  const ids = attempts.flatMap(({ primaryFailure, runId }) =>
+    primaryFailure === text && runId !== null ? [runId] : [],
+  )
+  return `${ids[0] ?? 'the first'} and ${ids.at(-1) ?? 'the last run'}`
+}

@@ -1,0 +1,208 @@
+import fc from 'fast-check'
+import { createFixture } from 'fs-fixture'
+import { describe, expect, test } from 'vitest'
+import type { AttemptRecord, ParsedTask } from '../contract.ts'
+import { filesInLog } from './files-in-log.ts'
+import { hypotheses, minHypotheses } from './hypotheses.ts'
+import { primaryFailure } from './primary-failure.ts'
+import { readStuckReport } from './read-stuck-report.ts'
+import type { StuckFacts } from './stuck-facts.ts'
+import { removeStuckReport, stuckReport, writeStuckReport } from './stuck-report.ts'
+import { successSummary } from './success-summary.ts'
+
+const task: ParsedTask = {
+  objective: 'Add a --json flag',
+  mustPreserve: ['the public API'],
+  nonGoals: ['no new dependency'],
+  boundaries: ['only src/cli'],
+  successCriteria: [],
+  warnings: [],
+}
+
+function attempt(number: number, primary: string | null): AttemptRecord {
+  const runId = `run_20260101_0000${String(number).padStart(2, '0')}_abcdef`
+  return {
+    attempt: number,
+    runId,
+    status: 'FAIL',
+    primaryFailure: primary,
+    strategy: 's',
+    tree: `t${number}`,
+  }
+}
+
+const facts: StuckFacts = {
+  task,
+  description: '# Add a --json flag\n\nConstraints:\n- the public API',
+  at: new Date('2026-01-02T03:04:05Z'),
+  status: 'STUCK',
+  infrastructure: null,
+  attempts: Array.from({ length: 12 }, (_, n) =>
+    attempt(n + 1, n % 2 === 0 ? 'TypeError: x | y' : 'AssertionError: 1 != 2'),
+  ),
+  strategies: ['parse flags by hand', 'use the parser'],
+  filesModified: ['src/cli.ts', 'src/cli.test.ts'],
+  lastLog: '  at run (/workspace/src/output.ts:12:3)\n  at node:internal/x:1:1\n',
+  diagnosis: {
+    root_cause: 'output.ts never sees the flag',
+    affected_files: ['src/output.ts'],
+    suggested_investigation: ['log the options'],
+    is_flaky: false,
+  },
+  corrections: [],
+}
+
+describe('the line that says most', () => {
+  test.each([
+    [
+      'an exception of Python',
+      'collected 3 items\nE   assert 1 == 2\nE    +  where\n1 failed\nexit code: 1',
+      'E   assert 1 == 2',
+    ],
+    [
+      'an error of Node',
+      '> test\nTypeError: x is not a function\n    at a.js:1:2\nexit code: 1',
+      'TypeError: x is not a function',
+    ],
+    [
+      'a compiler',
+      'src/a.ts(3,1): error TS2304: Cannot find name x.\nexit code: 2',
+      'src/a.ts(3,1): error TS2304: Cannot find name x.',
+    ],
+    [
+      'gcc',
+      "main.c:3:5: error: 'y' undeclared\nmake: *** [all] Error 1",
+      "main.c:3:5: error: 'y' undeclared",
+    ],
+    [
+      'the linker',
+      "main.o: undefined reference to `f'\ncollect2: error: ld returned 1",
+      "main.o: undefined reference to `f'",
+    ],
+    ['TAP', 'ok 1 - a\nnot ok 2 - b\n', 'not ok 2 - b'],
+    ['Go', '=== RUN\n--- FAIL: TestX (0.00s)\nFAIL\n', '--- FAIL: TestX (0.00s)'],
+    ['a shell', 'sh: 1: pytest: not found', 'sh: 1: pytest: not found'],
+    ['colours', '\u001b[31mRangeError: no\u001b[39m', 'RangeError: no'],
+    [
+      'only the frame of the log',
+      '=== Step 1/1: a ===\n$ true\n\n--- exit code: 1 ---',
+      '--- exit code: 1 ---',
+    ],
+  ])('%s', (_, log, line) => {
+    expect(primaryFailure(log)).toBe(line)
+  })
+
+  test('an empty log has none, and a line without end is shortened', () => {
+    expect(primaryFailure('\n\n')).toBeNull()
+    expect(primaryFailure(`Error: ${'x'.repeat(10_000)}`)).toHaveLength(300)
+  })
+})
+
+test('files a log points to are those of the repository, once each', () => {
+  const log = `File "/workspace/pkg/a.py", line 3, in f\nFile "/usr/lib/python3/x.py", line 1\n  at g (file:///workspace/src/b.ts:1:2)
+./src/b.ts:9:9\n  at node_modules/c/d.js:1:1\nsrc/main.c:12:5: error`
+  expect(filesInLog(log)).toEqual(['pkg/a.py', 'src/b.ts', 'src/main.c'])
+})
+
+test('a stuck report names at least three causes, each with what really happened', () => {
+  const found = hypotheses(facts)
+  expect(found.length).toBeGreaterThanOrEqual(minHypotheses)
+  const text = found.map(({ title, text: body }) => `${title} ${body}`).join('\n')
+  expect(text).toContain('output.ts never sees the flag')
+  expect(text).toContain('TypeError: x | y')
+  expect(text).toContain('src/output.ts')
+  expect(new Set(found.map(({ title }) => title)).size).toBe(found.length)
+})
+
+test('at least three whatever is known', () => {
+  const failure = fc.option(fc.string({ minLength: 1 }))
+  fc.assert(
+    fc.property(fc.array(failure), fc.boolean(), fc.string(), (failures, isInfra, lastLog) => {
+      const found = hypotheses({
+        ...facts,
+        task: { ...task, mustPreserve: [], nonGoals: [], boundaries: [] },
+        attempts: failures.map((text, n) => attempt(n + 1, text)),
+        infrastructure: isInfra ? { source: 'Docker', message: 'gone', advice: 'start it' } : null,
+        filesModified: [],
+        diagnosis: null,
+        lastLog,
+      })
+      expect(found.length).toBeGreaterThanOrEqual(minHypotheses)
+    }),
+  )
+})
+
+test('a retry reads from the report all that it may know', async () => {
+  await using fixture = await createFixture({})
+  expect(readStuckReport(fixture.path)).toBeNull()
+  writeStuckReport(fixture.path, stuckReport(facts))
+  expect(readStuckReport(fixture.path)).toMatchObject({
+    description: facts.description,
+    constraints: ['the public API', '[non-goal] no new dependency', '[boundary] only src/cli'],
+    isInfrastructure: false,
+    strategies: facts.strategies,
+    runIds: facts.attempts.map(({ runId }) => runId),
+    filesModified: facts.filesModified,
+  })
+  expect(readStuckReport(fixture.path)?.hypotheses.length).toBeGreaterThanOrEqual(3)
+  removeStuckReport(fixture.path)
+  expect(readStuckReport(fixture.path)).toBeNull()
+})
+
+test('what a user wrote comes back as it was, whatever it holds', async () => {
+  await using fixture = await createFixture({})
+  const lines = fc.array(fc.oneof(fc.string(), fc.constantFrom('## Status', '> quoted', '- x', '```')), {
+    minLength: 1,
+  })
+  fc.assert(
+    fc.property(lines, (written) => {
+      const description = written
+        .join('\n')
+        .replaceAll(/[\r\n]+/g, '\n')
+        .trim()
+      fc.pre(description !== '')
+      writeStuckReport(fixture.path, stuckReport({ ...facts, description }))
+      expect(readStuckReport(fixture.path)?.description).toBe(description)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('an infrastructure error is told with its source and advice', () => {
+  const text = stuckReport({
+    ...facts,
+    status: 'INFRA_ERROR',
+    infrastructure: { source: 'Docker', message: 'the engine died', advice: 'Start it again.' },
+  })
+  expect(text).toContain(
+    '## Infrastructure Error\n\n- Source: Docker\n- Message: the engine died\n- Advice: Start it again.',
+  )
+})
+
+test('a summary says what, why and how it was verified, and proposes no commit', () => {
+  const text = successSummary({
+    task,
+    description: facts.description,
+    at: facts.at,
+    filesModified: [{ path: 'src/cli.ts', change: 'modified' }],
+    what: 'Added the flag.',
+    strategy: 'The parser has one already.',
+    runId: 'run_20260101_000000_abcdef',
+    steps: [{ name: 'test', command: 'npm test', duration_ms: 12 }],
+    attempts: 2,
+    replans: 0,
+    sandbox: 'bubblewrap 0.8.0',
+    notes: [],
+  })
+  for (const heading of [
+    'Task',
+    'What Changed',
+    'Why',
+    'How Verified',
+    'Verification Run ID',
+    'Files Modified',
+  ])
+    expect(text).toContain(`\n## ${heading}\n`)
+  expect(text).toContain('- test: `npm test` (12 ms)')
+  expect(text).not.toMatch(/commit message|pull request/i)
+})

@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import { removeTree, resolveInside, writeFileAtomic } from '../../io/files.ts'
+import { agentDirectory, openAgentDirectory } from '../agent-directory.ts'
+import { hypotheses } from './hypotheses.ts'
+import type { StuckFacts } from './stuck-facts.ts'
+import { oneLine, quoted } from './success-summary.ts'
+
+export const stuckReportPath = `${agentDirectory}/stuck_report.md`
+
+/** What a person reads, and what a retry is told, when a task could not be done. `readStuckReport` reads it back. */
+export function stuckReport(facts: StuckFacts): string {
+  const { description, task, at, attempts, filesModified, infrastructure, strategies } = facts
+  const runs = attempts.flatMap(({ runId }) => (runId === null ? [] : [runId]))
+  return `${[
+    '# Stuck Report',
+    section('Generated', at.toISOString()),
+    section('Task', quoted(description)),
+    section('Constraints', list(constraintsOf(task))),
+    section('Status', statusOf(facts)),
+    infrastructure === null
+      ? null
+      : section(
+          'Infrastructure Error',
+          list([
+            `Source: ${infrastructure.source}`,
+            `Message: ${infrastructure.message}`,
+            `Advice: ${infrastructure.advice}`,
+          ]),
+        ),
+    section(
+      'Hypotheses',
+      hypotheses(facts)
+        .map(
+          ({ title, text, investigation }, index) =>
+            `${index + 1}. **${oneLine(title)}**\n   ${oneLine(text)}\n   Suggested investigation: ${oneLine(investigation)}`,
+        )
+        .join('\n'),
+    ),
+    section('Strategies Tried', list(strategies)),
+    section(
+      'Verification History',
+      attempts.length === 0
+        ? 'None.'
+        : `| Attempt | Run | Status | Primary failure |\n|---|---|---|---|\n${attempts
+            .map(({ attempt, runId, status, primaryFailure }) =>
+              row([String(attempt), runId ?? 'no run', status, primaryFailure ?? '']),
+            )
+            .join('\n')}`,
+    ),
+    section('Artifact References', list(runs)),
+    section('Files Modified', list(filesModified)),
+  ]
+    .filter((part) => part !== null)
+    .join('\n\n')}\n`
+}
+
+/** Returns its path in the repository. */
+export function writeStuckReport(root: string, text: string): string {
+  writeFileAtomic(join(openAgentDirectory(root), 'stuck_report.md'), text)
+  return stuckReportPath
+}
+
+/** After a success nothing is stuck any more. */
+export function removeStuckReport(root: string): void {
+  const where = resolveInside(root, stuckReportPath)
+  if (where.kind === 'inside') removeTree(where.path)
+}
+
+function section(title: string, body: string): string {
+  return `## ${title}\n\n${body}`
+}
+
+function list(entries: readonly string[]): string {
+  return entries.length === 0 ? 'None.' : entries.map((entry) => `- ${oneLine(entry)}`).join('\n')
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => oneLine(cell).replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function constraintsOf({ mustPreserve, nonGoals, boundaries }: StuckFacts['task']): readonly string[] {
+  return [
+    ...mustPreserve,
+    ...nonGoals.map((text) => `[non-goal] ${text}`),
+    ...boundaries.map((text) => `[boundary] ${text}`),
+  ]
+}
+
+function statusOf({ status, attempts, infrastructure }: StuckFacts): string {
+  if (status === 'INFRA_ERROR')
+    return `INFRA_ERROR: ${oneLine(infrastructure?.message ?? 'the machinery failed')}, after ${attempts.length} verifications. The changes made so far are in the working tree.`
+  return `STUCK: no success in ${attempts.length} verifications. The changes of the last attempt are in the working tree.`
+}

@@ -1,0 +1,359 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Lab, type LabOptions, openLab, sum, tested, write } from '../../test/support/task-lab.ts'
+import { readManifest } from '../store/read-manifest.ts'
+import type { TaskEvent } from './contract.ts'
+
+const labs: Lab[] = []
+afterEach(() => {
+  for (const lab of labs.splice(0)) lab[Symbol.dispose]()
+})
+
+function lab(options: LabOptions): Lab {
+  const opened = openLab(options)
+  labs.push(opened)
+  return opened
+}
+
+/** What no look at a command can foresee. */
+const sneak = (path: string) => `import { writeFileSync as put } from 'node:fs'\nput(${path}, 'sneaked')\n`
+
+const snapshots = (root: string): readonly string[] =>
+  existsSync(join(root, 'agent'))
+    ? readdirSync(join(root, 'agent')).filter((name) => /^context_\d+\.md$/.test(name))
+    : []
+const of = <Kind extends TaskEvent['kind']>(events: readonly TaskEvent[], kind: Kind) =>
+  events.filter((event): event is Extract<TaskEvent, { kind: Kind }> => event.kind === kind)
+const states = (events: readonly TaskEvent[]) => of(events, 'state_transition').map(({ to }) => to)
+
+test('a task that is right at once: two Scouts, one edit, one verification, two snapshots, a summary', async () => {
+  const { root, run, store } = lab({ edits: [[sum('+'), tested(1), { say: 'The sign was wrong.' }]] })
+  const { end, events, changes } = await run()
+  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1, replans: 0, report: null, proposal: null })
+  expect(states(events)).toEqual(['ANALYZING', 'IMPLEMENTING', 'VERIFYING', 'COMPLETED'])
+  expect(of(events, 'scout_query').map(({ scout }) => scout)).toEqual(['scout_a', 'scout_b'])
+  expect(of(events, 'milestone').map(({ milestone }) => milestone)).toEqual([
+    'started',
+    'analyzing',
+    'scout_a',
+    'scout_b',
+    'analyzed',
+    'implementing',
+    'implemented',
+    'verifying',
+    'verified',
+    'succeeded',
+  ])
+  expect(snapshots(root)).toHaveLength(2)
+  const first = readFileSync(join(root, 'agent/context_001.md'), 'utf8')
+  expect(first).toContain('"root_cause":"the sign is wrong"')
+  expect(first).toContain('mend the sign')
+  expect(readFileSync(join(root, '.gitignore'), 'utf8')).toBe('agent/\n')
+  expect(end.summary).toContain('The sign was wrong.')
+  expect(end.summary).toContain(end.runIds[0])
+  expect(end.summary).toContain('src/add.js (modified)')
+  expect(end.summary).toContain('test/more.test.js (added)')
+  expect(readFileSync(join(root, 'src/add.js'), 'utf8')).toContain('a + b')
+  expect(existsSync(join(root, '.harness'))).toBe(false)
+  expect(events.at(-1)).toMatchObject({ kind: 'task_ended', state: 'SUCCESS', run_ids: end.runIds })
+  expect(changes).toContainEqual({ task_run_id: end.runId })
+  expect(changes).toContainEqual({ current_attempt: 1 })
+  expect(changes).toContainEqual({ run_ids: end.runIds })
+  const runDir = join(store.runsDir, end.runId)
+  expect(readManifest(runDir)).toMatchObject({ kind: 'task', status: 'pass', refers_to: end.runIds })
+  expect(readdirSync(runDir)).not.toContain('shadow.git')
+  expect(readFileSync(join(runDir, 'reports/summary.md'), 'utf8')).toBe(end.summary)
+})
+
+test('a failed verification is diagnosed by Scout B, the tree is kept, and the fix goes forward', async () => {
+  const { root, run } = lab({ edits: [[sum('*'), tested(1)], [sum('+')]] })
+  const { end, events } = await run()
+  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2, replans: 0 })
+  expect(states(events)).toEqual([
+    'ANALYZING',
+    'IMPLEMENTING',
+    'VERIFYING',
+    'DEBUGGING',
+    'VERIFYING',
+    'COMPLETED',
+  ])
+  expect(of(events, 'diagnosis')).toMatchObject([{ attempt: 1, text: expect.stringContaining('sign') }])
+  expect(of(events, 'verifier_result')).toMatchObject([
+    { status: 'FAIL', failure: 'AssertionError: expected 3 but got -1' },
+    { status: 'PASS', failure: null },
+  ])
+  expect(of(events, 'scout_query').map(({ scout }) => scout)).toEqual(['scout_a', 'scout_b', 'scout_b'])
+  // Fixing forward: what the first edit made is still there.
+  expect(existsSync(join(root, 'test/more.test.js'))).toBe(true)
+  expect(snapshots(root)).toHaveLength(2)
+})
+
+test('three failures replan: exactly three snapshots, a new strategy, and the earlier ones in the prompt', async () => {
+  const strategy = 'Write the sum in src/add.js with a plus sign.'
+  const { root, run } = lab({
+    edits: [[sum('*'), tested(1)], [sum('/')], [sum('%')], [sum('+')]],
+    strategies: [strategy],
+  })
+  const { end, events } = await run()
+  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 4, replans: 1 })
+  expect(snapshots(root)).toHaveLength(3)
+  expect(of(events, 'replan')).toMatchObject([{ attempt: 3, strategy }])
+  expect(of(events, 'snapshot').map(({ milestone }) => milestone)).toEqual([
+    'task_start',
+    'replan',
+    'task_success',
+  ])
+  expect(states(events).slice(-4)).toEqual(['REPLANNING', 'IMPLEMENTING', 'VERIFYING', 'COMPLETED'])
+  expect(readFileSync(join(root, 'agent/context_002.md'), 'utf8')).toContain(strategy)
+})
+
+test('an impossible task ends STUCK at twelve, with twelve runs, three REPLANs and at least three hypotheses', async () => {
+  const { root, top, run, store } = lab({
+    edits: Array.from({ length: 12 }, (_, n) => [sum(`- ${n} -`), tested(n)]),
+    strategies: ['Way one.', 'Way two.', 'Way three.'],
+  })
+  const { end, events } = await run()
+  expect(end).toMatchObject({ state: 'STUCK', attempts: 12, replans: 3, summary: null })
+  expect(new Set(end.runIds).size).toBe(12)
+  const report = readFileSync(join(root, 'agent/stuck_report.md'), 'utf8')
+  for (const id of end.runIds) expect(report).toContain(id)
+  expect(report.match(/^\d+\. /gm)?.length ?? 0).toBeGreaterThanOrEqual(3)
+  // Task start and three REPLANs; no success.
+  expect(snapshots(root)).toHaveLength(4)
+  expect(of(events, 'replan').map(({ attempt }) => attempt)).toEqual([3, 6, 9])
+  expect(of(events, 'milestone').at(-1)).toMatchObject({ milestone: 'stuck' })
+  for (const id of [end.runId, ...end.runIds])
+    expect(readManifest(join(store.runsDir, id)).flags.stuck).toBe(true)
+
+  // Retry from stuck: the report is shown, and gone after a success.
+  writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', turns: [sum('+'), tested(99)] }))
+  const { end: second, events: told } = await run()
+  expect(second.state).toBe('SUCCESS')
+  expect(
+    of(told, 'note')
+      .map(({ message }) => message)
+      .join('\n'),
+  ).toContain('got stuck')
+  expect(existsSync(join(root, 'agent/stuck_report.md'))).toBe(false)
+  for (const id of [end.runId, ...end.runIds])
+    expect(readManifest(join(store.runsDir, id)).flags.stuck).toBe(false)
+})
+
+describe('what is refused', () => {
+  test('a tree that failed before is refused twice, told to the Editor, and then verified all the same', async () => {
+    const { run } = lab({
+      edits: [[sum('*'), tested(1)], [sum('*')], [{ say: 'nothing' }], [{ say: 'nothing' }], [sum('+')]],
+    })
+    const { end, events } = await run()
+    expect(end).toMatchObject({ state: 'SUCCESS', attempts: 3 })
+    const notes = of(events, 'note').map(({ message }) => message)
+    expect(notes.filter((message) => message.startsWith('Refused before it was verified'))).toHaveLength(2)
+    expect(notes.filter((message) => message.includes('verified all the same'))).toHaveLength(1)
+    expect(of(events, 'edit')).toHaveLength(5)
+  })
+
+  test('an Editor that changes nothing is asked again before anything is verified', async () => {
+    const { run } = lab({ edits: [[{ say: 'done' }], [sum('+'), tested(1)]] })
+    const { end, events } = await run()
+    expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+    expect(
+      of(events, 'note')
+        .map(({ message }) => message)
+        .join(),
+    ).toContain('the tree is unchanged')
+  })
+
+  test('a strategy that was tried already is asked for again', async () => {
+    const { run } = lab({
+      edits: [[sum('*'), tested(1)], [sum('/')], [sum('%')], [sum('+')]],
+      strategies: ['Implement the smallest safe slice: MEND the sign  (src/add.js)', 'Write it anew.'],
+    })
+    const { end, events } = await run()
+    expect(end.state).toBe('SUCCESS')
+    expect(of(events, 'replan')).toMatchObject([{ strategy: 'Write it anew.' }])
+    expect(
+      of(events, 'note')
+        .map(({ message }) => message)
+        .join(),
+    ).toContain('tried already')
+  })
+
+  test('a change without a test gets one further turn, and what is still missing is in the summary', async () => {
+    const { run } = lab({ edits: [[sum('+')], [{ say: 'no test can notice it' }]] })
+    const { end, events } = await run()
+    expect(end.state).toBe('SUCCESS')
+    expect(of(events, 'edit')).toHaveLength(2)
+    expect(end.summary).toContain('No test was added or changed for src/add.js')
+    const asked = lab({ edits: [[sum('+')], [tested(1)]] })
+    const better = await asked.run()
+    expect(better.end.summary).not.toContain('No test was added')
+  })
+
+  test('what the Editor writes where it must not is refused, and put back when it got there all the same', async () => {
+    const { root, top, run } = lab({
+      files: { 'sneak.mjs': sneak("['agent', 'yaml'].join('.')") },
+      edits: [
+        [
+          write('agent.yaml', 'verification: {}\n'),
+          { run: 'echo x > .git/hooks/pre-commit' },
+          { run: `echo x > ${join('..', 'outside.txt')}` },
+          { run: 'node sneak.mjs' },
+          { run: 'git commit -am done' },
+          sum('+'),
+          tested(1),
+        ],
+      ],
+    })
+    const { end, events } = await run()
+    expect(end.state).toBe('SUCCESS')
+    expect(readFileSync(join(root, 'agent.yaml'), 'utf8')).toContain('container_image')
+    expect(existsSync(join(root, '.git/hooks/pre-commit'))).toBe(false)
+    expect(existsSync(join(top, 'outside.txt'))).toBe(false)
+    expect(end.summary).toContain('The Editor changed agent.yaml, which was put back')
+    const denied = of(events, 'agent').filter(({ event }) => event.is_error === true)
+    expect(denied.length).toBeGreaterThanOrEqual(4)
+  })
+
+  test('an Editor that changes what verifies it is told on, in the log, in its next prompt and in the summary', async () => {
+    const { run, top } = lab({
+      edits: [[sum('*'), tested(1), write('check.sh', 'grep -q "a + b" src/add.js # tamed\n')]],
+    })
+    const scripts = [{ when: { prompt_contains: 'Weakened tests' }, turns: [sum('+')] }]
+    const turns = [sum('*'), tested(1), write('check.sh', 'grep -q "a + b" src/add.js # tamed\n')]
+    writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', scripts, turns }))
+    const { end } = await run()
+    expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+    expect(end.summary).toMatch(/Tests are weaker than before: the definition of .*check\.sh/)
+  })
+
+  test('a task of one package leaves the others alone', async () => {
+    const { root, run } = lab({
+      files: {
+        'packages/one/a.js': 'export const a = 1\n',
+        'packages/two/b.js': 'export const b = 1\n',
+        'sneak.mjs': sneak("['packages', 'two', 'b.js'].join('/')"),
+      },
+      check: 'grep -q "a = 2" packages/one/a.js',
+      edits: [
+        [
+          write('packages/two/b.js', 'no\n'),
+          { run: 'node sneak.mjs' },
+          write('packages/one/a.js', 'export const a = 2\n'),
+          write('packages/one/a.test.js', "test('a', () => {})\n"),
+        ],
+      ],
+    })
+    const { end } = await run({ package: 'packages/one' })
+    expect(end.state).toBe('SUCCESS')
+    expect(readFileSync(join(root, 'packages/two/b.js'), 'utf8')).toBe('export const b = 1\n')
+    expect(end.summary).toContain('packages/two/b.js, which was put back')
+  })
+})
+
+describe('infrastructure', () => {
+  test('an INFRA_ERROR of the Verifier stops at once, keeps the changes, and leaves a report', async () => {
+    const { root, run } = lab({ edits: [[sum('+'), tested(1)]] })
+    const { end, events } = await run(
+      {},
+      {
+        verify: async () => ({
+          status: 'INFRA_ERROR',
+          run_id: null,
+          tail_log: '',
+          artifact_paths: [],
+          manifest: null,
+          error_type: 'docker_unavailable',
+          error_message: 'the daemon is gone',
+        }),
+      },
+    )
+    expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 1, runIds: [] })
+    expect(end.reason).toContain('docker_unavailable: the daemon is gone')
+    expect(readFileSync(join(root, 'src/add.js'), 'utf8')).toContain('a + b')
+    const report = readFileSync(join(root, 'agent/stuck_report.md'), 'utf8')
+    expect(report).toContain('docker_unavailable')
+    expect(of(events, 'milestone').at(-1)).toMatchObject({ milestone: 'infra' })
+    expect(of(events, 'verifier_result')).toHaveLength(1)
+  })
+
+  test('a Scout that cannot be reached ends the task before anything is written', async () => {
+    const { root, run } = lab({
+      edits: [[sum('+')]],
+      answers: [{ match: 'You are Scout A', error: 'overloaded' }],
+    })
+    const { end, events } = await run()
+    expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 0 })
+    expect(of(events, 'scout_query')).toMatchObject([{ success: false, tries: 4 }])
+    expect(readFileSync(join(root, 'src/add.js'), 'utf8')).toContain('a - b')
+    expect(readFileSync(join(root, 'agent/stuck_report.md'), 'utf8')).toContain('Scout A')
+  })
+
+  test('a model that is blocked in the middle of an edit is infrastructure', async () => {
+    const { run } = lab({ edits: [[sum('+'), { infra: { reason: 'auth', message: 'key expired' } }]] })
+    const { end } = await run()
+    expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 0, reason: 'Editor: auth: key expired' })
+  })
+
+  test('the budget is one for Scouts and Editor, and ends the task as STUCK', async () => {
+    const { run } = lab({
+      edits: [[sum('*'), tested(1), { usage: { cost_usd: 0.6 } }], [{ usage: { cost_usd: 0.6 } }]],
+    })
+    const { end } = await run({ maxCostUsd: 1 })
+    expect(end).toMatchObject({ state: 'STUCK' })
+    expect(end.reason).toContain('--max-cost-usd')
+    expect(end.costUsd).toBeGreaterThanOrEqual(0.6)
+  })
+})
+
+describe('cancelling', () => {
+  const phases: readonly (readonly [string, (event: TaskEvent) => boolean, LabOptions])[] = [
+    [
+      'in the analysis',
+      (event) => event.kind === 'milestone' && event.milestone === 'scout_b',
+      { edits: [[sum('+')]], answers: [{ match: 'You are Scout B', json: {}, delay_ms: 60_000 }] },
+    ],
+    [
+      'in an edit',
+      (event) => event.kind === 'agent' && event.event.event === 'tool_result',
+      { edits: [[sum('*'), { wait: '60s' }]] },
+    ],
+    [
+      'in a verification',
+      (event) => event.kind === 'verifier_trigger',
+      { edits: [[sum('*'), tested(1)]], check: 'sleep 60' },
+    ],
+    [
+      'in the debugging',
+      (event) => event.kind === 'state_transition' && event.to === 'DEBUGGING',
+      { edits: [[sum('*'), tested(1)]] },
+    ],
+    [
+      'in a REPLAN',
+      (event) => event.kind === 'state_transition' && event.to === 'REPLANNING',
+      { edits: [[sum('*'), tested(1)], [sum('/')], [sum('%')]] },
+    ],
+  ]
+  test.each(phases)(
+    '%s: the changes stay, no report is written, and nothing goes on',
+    async (phase, when, options) => {
+      const { root, run } = lab(options)
+      const controller = new AbortController()
+      const { end, events } = await run(
+        {},
+        {
+          signal: controller.signal,
+          onEvent: (event) => {
+            if (when(event)) controller.abort()
+          },
+        },
+      )
+      expect(end).toMatchObject({ state: 'CANCELLED', summary: null, report: null })
+      expect(existsSync(join(root, 'agent/stuck_report.md'))).toBe(false)
+      expect(states(events).at(-1)).toBe('CANCELLED')
+      expect(of(events, 'milestone').at(-1)).toMatchObject({ milestone: 'cancelled' })
+      if (phase !== 'in the analysis')
+        expect(readFileSync(join(root, 'src/add.js'), 'utf8')).not.toContain('a - b')
+    },
+  )
+})

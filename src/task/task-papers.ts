@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import { readTextInside } from '../io/files.ts'
+import type { Store } from '../store/contract.ts'
+import type { TaskRecord } from '../store/queue/contract.ts'
+
+/** What a task left in its run directory for people; null for what it did not, or what was cleaned away. */
+export interface TaskPapers {
+  readonly summary: string | null
+  readonly stuckReport: string | null
+  /** What it changed, or proposes to change, as one unified diff. */
+  readonly diff: string | null
+}
+
+export function taskPapers(store: Store, { task_run_id }: TaskRecord): TaskPapers {
+  const read = (name: string): string | null => {
+    if (task_run_id === null) return null
+    const found = readTextInside(join(store.runsDir, task_run_id), join('reports', name))
+    return found.kind === 'text' ? found.text : null
+  }
+  return {
+    summary: read('summary.md'),
+    stuckReport: read('stuck_report.md'),
+    diff: read('proposal.patch') ?? read('changes.patch'),
+  }
+}

@@ -1,0 +1,75 @@
+import { existsSync, lstatSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFixture, type FsFixture } from 'fs-fixture'
+import { afterEach, expect, test } from 'vitest'
+import { openTree } from './open-tree.ts'
+
+const fixtures: FsFixture[] = []
+afterEach(async () => {
+  for (const fixture of fixtures.splice(0)) await fixture.rm()
+})
+
+test('a state is put back: what was changed, made, removed, linked and moved aside, and nothing else', async () => {
+  const { fixture, root, tree } = await project({
+    'src/a.txt': 'one\n',
+    'src/gone.txt': 'gone\n',
+    'run.sh': '#!/bin/sh\n',
+    'keep.txt': 'old\n',
+    'dir/inner.txt': 'inner\n',
+    '.gitignore': '*.log\n',
+  })
+  const before = await tree.take()
+  await fixture.writeFile('app/src/a.txt', 'two\n')
+  await fixture.writeFile('app/new file [x].txt', 'new\n')
+  await fixture.writeFile('app/keep.txt', 'new\n')
+  await fixture.rm('app/src/gone.txt')
+  await fixture.rm('app/dir')
+  symlinkSync('/etc', join(root, 'dir'))
+  const changed = await tree.changes(before, await tree.take())
+  expect([...changed].sort()).toEqual([
+    'dir',
+    'dir/inner.txt',
+    'keep.txt',
+    'new file [x].txt',
+    'src/a.txt',
+    'src/gone.txt',
+  ])
+  await tree.putBack(
+    before,
+    changed.filter((path) => path !== 'keep.txt'),
+  )
+  expect(readFileSync(join(root, 'src/a.txt'), 'utf8')).toBe('one\n')
+  expect(readFileSync(join(root, 'src/gone.txt'), 'utf8')).toBe('gone\n')
+  expect(existsSync(join(root, 'new file [x].txt'))).toBe(false)
+  expect(lstatSync(join(root, 'dir')).isDirectory()).toBe(true)
+  expect(readFileSync(join(root, 'dir/inner.txt'), 'utf8')).toBe('inner\n')
+  expect(readFileSync(join(root, 'keep.txt'), 'utf8')).toBe('new\n')
+  expect(await tree.changes(before, await tree.take())).toEqual(['keep.txt'])
+})
+
+test('a patch carries binary content, modes, links and a missing newline, and is applied wholly or not at all', async () => {
+  const { fixture, root, tree } = await project({ 'a.txt': 'one\ntwo', 'b.txt': 'b\n' })
+  const before = await tree.take()
+  await fixture.writeFile('app/a.txt', 'one\nthree')
+  await fixture.writeFile('app/bin.dat', Buffer.from([0, 1, 2, 255, 0]))
+  await fixture.rm('app/b.txt')
+  symlinkSync('a.txt', join(root, 'link'))
+  const after = await tree.take()
+  const patch = await tree.patch(before, after)
+  await tree.putBack(before, await tree.changes(before, after))
+  expect(existsSync(join(root, 'bin.dat'))).toBe(false)
+  expect(await tree.apply(patch)).toBeNull()
+  expect(await tree.take()).toBe(after)
+  expect(readlinkSync(join(root, 'link'))).toBe('a.txt')
+  expect(await tree.apply(patch)).toContain('patch')
+  expect(await tree.take()).toBe(after)
+})
+
+async function project(files: Record<string, string>) {
+  const named = Object.entries(files).map(([name, text]) => [`app/${name}`, text])
+  const fixture = await createFixture(Object.fromEntries(named))
+  fixtures.push(fixture)
+  const root = fixture.getPath('app')
+  const tree = await openTree({ dir: fixture.getPath('shadow.git'), root, leaveOut: [], env: process.env })
+  return { fixture, root, tree }
+}

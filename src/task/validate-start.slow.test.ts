@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { createFixture, type FsFixture } from 'fs-fixture'
+import { afterEach, expect, test } from 'vitest'
+import { startError, validateStart } from './validate-start.ts'
+
+const fixtures: FsFixture[] = []
+afterEach(async () => {
+  for (const fixture of fixtures.splice(0)) await fixture.rm()
+})
+
+const agentYaml =
+  'verification:\n  container_image: none\n  steps:\n    - { name: check, command: "true" }\nmonorepo: { package: pkg }\n'
+
+async function check(files: Record<string, string>, change: object = {}) {
+  const fixture = await createFixture({ 'repo/pkg/a.ts': '', ...files })
+  fixtures.push(fixture)
+  return validateStart({
+    repository: fixture.getPath('repo'),
+    description: 'Fix the sum of two numbers.',
+    agent: 'scripted:../editor.yaml',
+    model: `scripted:${fixture.getPath('model.yaml')}`,
+    sandbox: 'host',
+    env: { PATH: process.env.PATH, HOME: fixture.path },
+    signal: new AbortController().signal,
+    ...change,
+  })
+}
+
+const whole = {
+  'repo/agent.yaml': agentYaml,
+  'model.yaml': 'answers: [hello]\n',
+  'editor.yaml': 'name: e\nturns: []\n',
+}
+
+test('a start with everything in place is ready, and a missing .git is only warned about', async () => {
+  const ready = await check(whole)
+  expect(ready).toMatchObject({
+    kind: 'ready',
+    agentFile: { file: { package: 'pkg' } },
+    engine: { name: 'host' },
+  })
+  expect(ready.kind === 'ready' ? ready.warnings.join() : '').toContain('no git repository')
+})
+
+test('everything that is wrong is told together', async () => {
+  const refused = await check(
+    { 'repo/gantry.yaml': 'agents: {}\n' },
+    {
+      description: ' ',
+      agent: 'nobody',
+      model: 'default',
+      sandbox: 'docker',
+      env: { PATH: '/nowhere', DOCKER_HOST: 'unix:///nowhere.sock' },
+    },
+  )
+  if (refused.kind !== 'refused') throw new Error('it was ready')
+  expect(refused.problems.map(({ what }) => what)).toEqual([
+    'task',
+    'agent.yaml',
+    'model',
+    'agent',
+    'sandbox',
+  ])
+  const text = startError(refused.problems).message
+  for (const part of [
+    'blank',
+    'configuration required',
+    'cannot proceed without model access',
+    'nobody',
+    'docker',
+  ])
+    expect(text).toContain(part)
+  expect(text).toContain('ANTHROPIC_API_KEY')
+})
+
+test('a repository that is not there, and a broken agent.yaml, are told with their place', async () => {
+  const missing = await check({}, { repository: join('/', 'nowhere', 'at-all') })
+  expect(missing).toMatchObject({ kind: 'refused', problems: [{ what: 'repository' }, { what: 'model' }] })
+  const broken = await check({ ...whole, 'repo/agent.yaml': 'verification:\n  steps: []\n' })
+  if (broken.kind !== 'refused') throw new Error('it was ready')
+  expect(broken.problems).toHaveLength(1)
+  expect(broken.problems[0]?.message).toMatch(/agent\.yaml:\d+/)
+})

@@ -1,0 +1,186 @@
+import { loadProject, type Project } from '../config/load.ts'
+import { modelBehind } from '../config/model-behind.ts'
+import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
+import { formatPosition, GantryError } from '../core/error.ts'
+import { findGitTop } from '../io/find-git-top.ts'
+import { hermeticEnv } from '../io/hermetic-env.ts'
+import { isDirectory } from '../io/path-kind.ts'
+import { temporaryDirectory } from '../io/temporary-directory.ts'
+import type { ModelBehind } from '../models/boundary/behind.ts'
+import { resolveModel } from '../models/index.ts'
+import type { SandboxEngine, SandboxName } from '../sandboxes/contract.ts'
+import { chooseEngine } from '../sandboxes/index.ts'
+import { type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
+import type { ParsedTask } from './contract.ts'
+import { parseTask } from './parse-task.ts'
+
+export interface StartRequest {
+  /** As the person named it; a real path where it can be had. */
+  readonly repository: string
+  readonly description: string
+  readonly agent: string
+  /** `provider:model` or `default`. */
+  readonly model: string
+  readonly sandbox: 'auto' | SandboxName
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  /** Of gantry.yaml, instead of the one found upward. */
+  readonly configFile?: string
+  /** In place of agent.yaml in the repository: the copy a task began with. */
+  readonly agentFile?: string
+}
+
+export interface StartProblem {
+  readonly what: 'task' | 'repository' | 'agent.yaml' | 'gantry.yaml' | 'model' | 'agent' | 'sandbox'
+  readonly message: string
+  readonly hint: string | null
+}
+
+/** Everything that is resolved and checked before a task starts; nothing is spent and nothing changed. */
+export interface ReadyStart {
+  readonly kind: 'ready'
+  readonly task: ParsedTask
+  readonly repository: string
+  readonly agentFile: ReadAgentFile
+  readonly project: Project
+  readonly agent: ResolvedAgent
+  readonly behind: ModelBehind | null
+  /** The model's name as it is priced. */
+  readonly model: string
+  readonly engine: SandboxEngine
+  readonly warnings: readonly string[]
+}
+
+export type StartCheck = ReadyStart | { readonly kind: 'refused'; readonly problems: readonly StartProblem[] }
+
+const probeMs = 10_000
+
+/** All problems at once, so that a person mends them in one go. Repeated at every start of a task. */
+export async function validateStart(request: StartRequest): Promise<StartCheck> {
+  const { repository, description } = request
+  const problems: StartProblem[] = []
+  const collect = async <T>(what: StartProblem['what'], look: () => T | Promise<T>): Promise<T | null> => {
+    try {
+      return await look()
+    } catch (error) {
+      if (!(error instanceof GantryError)) throw error
+      problems.push(problemOf(what, error))
+      return null
+    }
+  }
+  const task = await collect('task', () => parseTask(description))
+  const isThere = isDirectory(repository)
+  if (!isThere)
+    problems.push({
+      what: 'repository',
+      message: `${repository} is no directory`,
+      hint: 'Name an existing directory.',
+    })
+  const agentFile = isThere
+    ? await collect('agent.yaml', () => readAgentFile(repository, request.agentFile))
+    : null
+  const project = isThere
+    ? await collect('gantry.yaml', () => loadProject(repository, request.configFile))
+    : null
+  const model = await collect('model', () => openable(request, project))
+  const agent = project === null ? null : await collect('agent', () => resolve(request, project))
+  const engine = await collect('sandbox', () => probe(request))
+  if (
+    task === null ||
+    agentFile === null ||
+    project === null ||
+    model === null ||
+    agent === null ||
+    engine === null ||
+    problems.length > 0
+  )
+    return { kind: 'refused', problems }
+  const behind = modelBehind(agent, { replay: 'off', faults: [] })
+  return {
+    kind: 'ready',
+    task,
+    repository,
+    agentFile,
+    project,
+    agent,
+    behind,
+    model,
+    engine,
+    warnings: [
+      ...task.warnings,
+      ...(findGitTop(repository) !== null
+        ? []
+        : [`${repository} is no git repository: changes cannot be compared with a commit.`]),
+    ],
+  }
+}
+
+/** For whoever wants one error instead. */
+export function startError(problems: readonly StartProblem[]): GantryError {
+  const lines = problems.map(
+    ({ what, message, hint }) =>
+      `- ${what}: ${message}${hint === null ? '' : `\n  ${hint.replaceAll('\n', '\n  ')}`}`,
+  )
+  return new GantryError('USAGE', `the task cannot start:\n${lines.join('\n')}`)
+}
+
+function problemOf(what: StartProblem['what'], { message, hint, at }: GantryError): StartProblem {
+  const where = at === undefined || message.includes(at.file) ? '' : `${formatPosition(at)}: `
+  return { what, message: `${where}${message}`, hint: hint ?? null }
+}
+
+/** Sends nothing: that there is access at all is what can be known for free. */
+async function openable({ model, env }: StartRequest, project: Project | null): Promise<string> {
+  const base = project?.root ?? '/'
+  return (await resolveModel(model, { env, base })).name
+}
+
+async function resolve(request: StartRequest, project: Project): Promise<ResolvedAgent> {
+  const { agent: name, repository, env, signal } = request
+  using scratch = temporaryDirectory('gantry-task-')
+  const agent = await resolveAgent(name, {
+    project,
+    cwd: repository,
+    env,
+    probeEnv: hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path }),
+    signal,
+    // A person's own agent is logged in in the person's home.
+    homeUnlessSaid: 'host',
+  })
+  const { driver, probe, modelScript } = agent
+  if (
+    driver.name === 'builtin' &&
+    probe.authenticated === false &&
+    modelScript === null &&
+    request.model === 'default'
+  )
+    throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
+      hint: probe.problem ?? 'Set the key of a provider.',
+    })
+  return agent
+}
+
+/** The engine that would be used, after it said that it can be. */
+async function probe({ sandbox, env, signal }: StartRequest): Promise<SandboxEngine> {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
+  const context = { env: definedIn(env), signal: within }
+  const chosen = await chooseEngine(sandbox, context)
+  if ('failure' in chosen) throw unusable(chosen.failure.message)
+  // One that was chosen by itself has answered already.
+  if (sandbox === 'auto') return chosen
+  const { usable, detail, fix } = await chosen.probe(context)
+  if (usable) return chosen
+  const silent = within.aborted && !signal.aborted ? `it did not answer within ${probeMs / 1000} s. ` : ''
+  throw unusable(`${chosen.name}: ${silent}${detail}`, fix)
+}
+
+function unusable(message: string, fix?: string): GantryError {
+  const hint = fix === undefined ? 'Choose another engine with --sandbox.' : `Try: ${fix}`
+  return new GantryError('SPAWN_FAILED', message, { hint })
+}
+
+export function definedIn(env: StartRequest['env']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+}

@@ -1,0 +1,70 @@
+import type { TaskQueue } from '../../store/queue/contract.ts'
+import { shutdown } from '../task-request.ts'
+import { doTask, type WorkerPowers } from './do-task.ts'
+
+export interface WorkOptions {
+  /** Only tasks of this repository. */
+  readonly repository?: string
+  /** `empty`: until nothing is left that anybody could begin now; `told`: until the signal says so. */
+  readonly until: 'empty' | 'told' | { readonly task: string }
+  /** Aborted: the worker goes. What it works on is left to the next one, as it is. */
+  readonly signal: AbortSignal
+}
+
+/** Does the tasks of a queue, one after the other, and hears of a cancellation by any process. */
+export async function workOnQueue(options: WorkOptions, powers: WorkerPowers): Promise<void> {
+  const { until, signal, repository } = options
+  const { queue } = powers
+  const claim = repository === undefined ? {} : { repository }
+  while (!signal.aborted) {
+    if (typeof until === 'object' && hasEnded(queue, until.task)) return
+    const claimed = queue.claim(claim)
+    if (claimed !== null) {
+      await withCancellation(queue, claimed.task.id, signal, (stop) => doTask(claimed, powers, stop))
+    } else if (until === 'empty') return
+    else await change(queue, signal)
+  }
+}
+
+function hasEnded(queue: TaskQueue, id: string): boolean {
+  const state = queue.get(id)?.state
+  return state !== 'QUEUED' && state !== 'RUNNING'
+}
+
+async function withCancellation(
+  queue: TaskQueue,
+  id: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController()
+  const look = (): void => {
+    if (queue.cancelRequested(id)) stop.abort()
+  }
+  const go = (): void => stop.abort(shutdown)
+  const unwatch = queue.watch(look)
+  signal.addEventListener('abort', go)
+  if (signal.aborted) go()
+  look()
+  try {
+    await work(stop.signal)
+  } finally {
+    signal.removeEventListener('abort', go)
+    unwatch()
+  }
+}
+
+const lookAgainMs = 1_000
+
+/** Until something changed in the queue, or a moment has passed: that a worker died changes nothing there. */
+async function change(queue: TaskQueue, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const done = (): void => resolve()
+  const unwatch = queue.watch(done)
+  const timer = setTimeout(done, lookAgainMs)
+  signal.addEventListener('abort', done, { once: true })
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', done)
+  unwatch()
+}

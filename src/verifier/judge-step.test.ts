@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { judgeStep } from './judge-step.ts'
+
+const judged = (command: string, output: string, exitCode = 0) =>
+  judgeStep({ command, output, exitCode, treeHash: 't', startedAt: '2026-01-01T00:00:00Z', durationMs: 1 })
+
+test.each([
+  ['npm test', '\n      Tests  3 passed (3)\n'],
+  ['pytest', '=== 3 passed, 1 skipped in 0.12s ===\n'],
+  ['sh check.sh', 'all well\n'],
+  ['true', ''],
+  // Somebody else's summary in the output of a linter says nothing about the tests.
+  ['eslint .', '=== no tests ran in 0.12s ===\n'],
+  ['npm run build', '      Tests  no tests\n'],
+])('%j that prints %j is believed', (command, output) => {
+  expect(judged(command, output).fakeGreen).toBeNull()
+})
+
+test.each([
+  ['pytest', '=== no tests ran in 0.12s ===\n', 'no test was executed'],
+  ['pytest || true', '=== no tests ran in 0.12s ===\n', 'no test was executed'],
+  ['sh run-all.sh', '=== no tests ran in 0.12s ===\n', 'no test was executed'],
+  ['pytest', '=== 4 skipped in 0.12s ===\n', 'all 4 tests were skipped'],
+  ['npm test', '      Tests  no tests\n', 'no test was executed'],
+  ['pytest; true', '=== 1 failed, 2 passed in 0.12s ===\n', 'its output shows 1 failed test'],
+])('%j that prints %j and ends with 0 is no success', (command, output, why) => {
+  expect(judged(command, output).fakeGreen).toContain(why)
+})
+
+test('an honest failure is no fake, and its counts are evidence', () => {
+  const { evidence, fakeGreen } = judged('pytest', '=== 1 failed, 2 passed, 1 skipped in 0.12s ===\n', 1)
+  expect(fakeGreen).toBeNull()
+  expect(evidence).toMatchObject({
+    kind: 'test',
+    exitCode: 1,
+    executed: 4,
+    skipped: 1,
+    failed: 1,
+    treeHash: 't',
+  })
+})

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import type { GantryResult } from './gantry.ts'
+import type { TestProject } from './project.ts'
+
+const bin = resolve(import.meta.dirname, '../../../src/bin.ts')
+
+/** What every command of the guard in this project is started with: a home of its own, no helper that stays. */
+export function guardEnv(project: TestProject): Record<string, string> {
+  return { GANTRY_GUARD_HOME: join(project.store, 'guard'), GANTRY_GUARD_RESIDENT: 'off' }
+}
+
+/** `gantry guard hook …` in a process of its own: an object is given as JSON, a text byte for byte. */
+export function gantryHook(
+  project: TestProject,
+  argv: readonly string[],
+  payload: object | string,
+): Promise<GantryResult> {
+  const child = spawn(process.execPath, [bin, 'guard', 'hook', ...argv], {
+    cwd: project.dir,
+    env: { PATH: process.env.PATH ?? '', HOME: project.home, ...guardEnv(project) },
+  })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text
+    })
+  child.stdin.end(typeof payload === 'string' ? payload : JSON.stringify(payload))
+  return new Promise((settle, fail) => {
+    child.on('error', fail)
+    child.on('close', (code) => settle({ code, ...said }))
+  })
+}
