@@ -13,6 +13,7 @@ import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool, residentHo
 import { guardSessionStart } from './guard-session-start.ts'
 import { guardTrace } from './guard-trace.ts'
 import { replay } from './replay.ts'
+import { sseClients } from './sse.ts'
 import { startup } from './startup.ts'
 import { listQueue } from './task-queue.ts'
 import { hashRepository } from './tree-hash.ts'
@@ -41,6 +42,7 @@ const figures: Record<string, () => Promise<Figure>> = {
   'guard-edited-files': guardEditedFiles,
   'guard-trace': guardTrace,
   'task-queue': listQueue,
+  'sse-clients': sseClients,
   'verify-bubblewrap': verifyOnBubblewrap,
   'verify-docker': verifyOnDocker,
 }

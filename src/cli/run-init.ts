@@ -1,0 +1,48 @@
+import { join, resolve } from 'node:path'
+import { proposeAgentFile } from '../config/propose-agent-file.ts'
+import { GantryError } from '../core/error.ts'
+import { entryKind } from '../io/entry-kind.ts'
+import { writeFileAtomic } from '../io/files.ts'
+import { findGitTop } from '../io/find-git-top.ts'
+import { isDirectory } from '../io/path-kind.ts'
+import { plainLine } from '../report/plain-text.ts'
+import { lookAtProject } from '../rules/project/look-at-project.ts'
+import { defaultSettings } from '../rules/settings/settings-of.ts'
+import type { CliContext } from './context.ts'
+
+interface Wanted {
+  readonly root?: string
+  readonly image?: string
+  readonly print?: boolean
+}
+
+/** `gantry init`, once the flags are known. */
+export async function runInit({ root, image, print }: Wanted, { cwd, stdout }: CliContext): Promise<void> {
+  const directory = resolve(cwd, root ?? '.')
+  if (!isDirectory(directory))
+    throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
+      hint: 'Name the repository with --root DIR.',
+    })
+  const repository = root === undefined ? (findGitTop(directory) ?? directory) : directory
+  const path = join(repository, 'agent.yaml')
+  // What is there, if only a link to nowhere, is somebody's.
+  if (print !== true && entryKind(path) !== null)
+    throw new GantryError('USAGE', `${path} is there already`, {
+      hint: 'Change it by hand, or see what would be proposed with --print.',
+    })
+  const facts = await lookAtProject(repository, defaultSettings, { entries: false })
+  const proposed = proposeAgentFile(facts, image)
+  if (print === true) {
+    stdout.write(proposed.text)
+    return
+  }
+  writeFileAtomic(path, proposed.text)
+  stdout.write(`Wrote ${path}: ${proposed.image}\n`)
+  for (const { command, source } of proposed.steps)
+    stdout.write(`  ${plainLine(command)}  (${plainLine(source)})\n`)
+  stdout.write(
+    proposed.steps.length === 0
+      ? 'No command that verifies this project was found: write one into it. Until then gantry verify fails.\n'
+      : 'Look at it, then try: gantry verify\n',
+  )
+}

@@ -1,0 +1,109 @@
+import { resolve } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { createRedaction } from '../core/redaction.ts'
+import { isDirectory } from '../io/path-kind.ts'
+import { realPath } from '../io/real-path.ts'
+import { accessLog } from '../server/access-log.ts'
+import { type GantryServer, openServer } from '../server/open-server.ts'
+import { isLoopback } from '../server/own-hosts.ts'
+import { type ServeToken, serveToken } from '../server/serve-token.ts'
+import { workOnQueue } from '../task/worker/work-on-queue.ts'
+import type { CliContext } from './context.ts'
+import { taskDesk } from './serve-desk.ts'
+import { withQueue } from './task/open-task-queue.ts'
+import { repositoryOf } from './task/task-flags.ts'
+import { workerPowers } from './task/worker-powers.ts'
+
+export interface ServeFlags {
+  readonly host: string
+  readonly port: number
+  readonly allowHost?: readonly string[]
+  readonly repository?: readonly string[]
+  readonly tokenFile?: string
+  readonly log: 'text' | 'json' | 'none'
+  readonly json?: boolean
+}
+
+/** `gantry serve`, once the flags are known. Returns when it was told to stop, and everything it began has let go. */
+export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void> {
+  const repositories = repositoriesOf(flags, context)
+  return withQueue(context, async (queue, store) => {
+    const { env, cwd, signal, stderr } = context
+    const { host, port, tokenFile, allowHost = [] } = flags
+    const token = serveToken({
+      env,
+      cwd,
+      root: store.root,
+      ...(tokenFile !== undefined && { file: tokenFile }),
+    })
+    refuseOpenHouse(host, token)
+    const server = await openServer({
+      host,
+      port,
+      token: token.token,
+      allowHosts: allowHost,
+      repositories,
+      queue,
+      store,
+      desk: taskDesk(context, queue),
+      log: accessLog({
+        format: flags.log,
+        write: stderr.write,
+        redaction: createRedaction([], env, { GANTRY_SERVE_TOKEN: token.token }),
+        now: store.clock.now,
+      }),
+    })
+    // What ends one side ends the other.
+    const stop = new AbortController()
+    const go = AbortSignal.any([signal, stop.signal])
+    const working = Promise.all(
+      repositories.map((repository) =>
+        workOnQueue({ repository, until: 'told', signal: go }, workerPowers(context, queue, store)),
+      ),
+    )
+    working.catch(() => stop.abort())
+    announce(server, token, repositories, flags, context)
+    const told = new Promise<void>((done) => {
+      if (go.aborted) done()
+      go.addEventListener('abort', () => done(), { once: true })
+    })
+    await told
+    await server.close()
+    await working
+  })
+}
+
+function repositoriesOf({ repository }: ServeFlags, context: CliContext): readonly string[] {
+  if (repository === undefined) return [repositoryOf(context, {})]
+  const named = repository.map((one) => resolve(context.cwd, one))
+  const [missing] = named.filter((one) => !isDirectory(one))
+  if (missing !== undefined)
+    throw new GantryError('NOT_FOUND', `${missing} is no directory`, {
+      hint: 'Name existing repositories with --repository.',
+    })
+  return [...new Set(named.map(realPath))]
+}
+
+/** A token that lies in the store of this machine is meant for this machine. */
+function refuseOpenHouse(host: string, { isGiven }: ServeToken): void {
+  if (isLoopback(host) || isGiven) return
+  throw new GantryError('USAGE', `${host} can be reached from elsewhere, and no token was given`, {
+    hint: 'Name one with --token-file FILE or GANTRY_SERVE_TOKEN, for example of: openssl rand -hex 32',
+  })
+}
+
+function announce(
+  { url, port }: GantryServer,
+  { where }: ServeToken,
+  repositories: readonly string[],
+  { json }: ServeFlags,
+  { stdout }: CliContext,
+): void {
+  if (json === true) {
+    stdout.write(`${JSON.stringify({ url, port, token: where, repositories })}\n`)
+    return
+  }
+  stdout.write(`Listening on ${url}\n`)
+  stdout.write(`The token is in ${where}\n`)
+  for (const repository of repositories) stdout.write(`Serving ${repository}\n`)
+}

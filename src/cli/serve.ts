@@ -1,0 +1,35 @@
+import { Command, Option } from 'commander'
+import type { CliContext } from './context.ts'
+import { port, repeated } from './flag-values.ts'
+import type { ServeFlags } from './serve-tasks.ts'
+
+export function serveCommand(context: CliContext): Command {
+  return new Command('serve')
+    .description('Serve the tasks of repositories over HTTP, and work on what is queued, until Ctrl-C.')
+    .optionsGroup('Where:')
+    .option('--host <address>', 'address to listen on; any but loopback needs a token of yours', '127.0.0.1')
+    .option('--port <port>', 'port to listen on; 0 takes any free one', port, 7777)
+    .option('--allow-host <name>', 'another name in Host headers, as behind a proxy; repeatable', repeated)
+    .optionsGroup('What:')
+    .option(
+      '--repository <dir>',
+      'a repository to serve; repeatable (default: the one around the working directory)',
+      repeated,
+    )
+    .option('--token-file <file>', 'file with the bearer token (default: made once, kept in the store)')
+    .optionsGroup('What comes out:')
+    .addOption(
+      new Option('--log <format>', 'how requests are told on standard error')
+        .choices(['text', 'json', 'none'])
+        .default('text'),
+    )
+    .option('--json', 'print the address as JSON and nothing else on standard output')
+    .addHelpText(
+      'after',
+      '\nEvery request but GET /health needs the header Authorization: Bearer TOKEN. GANTRY_SERVE_TOKEN names a token, too.',
+    )
+    .action(async (flags: ServeFlags) => {
+      const { serveTasks } = await import('./serve-tasks.ts')
+      await serveTasks(flags, context)
+    })
+}

@@ -1,0 +1,310 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+import { openApiFile } from '../../scripts/openapi.ts'
+import type { TaskEndRecord } from '../store/queue/contract.ts'
+import { openApiDocument } from './openapi.ts'
+import { type Route, routes } from './routes.ts'
+import { labApp, openServerLab, type ServerLab } from './server-lab.ts'
+
+const success: TaskEndRecord = { state: 'SUCCESS', summary: 'done', error_message: null }
+const stuck: TaskEndRecord = { state: 'STUCK', summary: null, error_message: 'twelve times red' }
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+ajv.addSchema({ ...openApiDocument(), $id: 'api' })
+
+/** The JSON of an answer, after a look at what the document promises for it. */
+async function documented(name: keyof typeof routes, response: Response) {
+  const route: Route = routes[name]
+  const isRight = response.status === route.reply.status
+  const place = isRight ? `${response.status}` : 'default'
+  const type = isRight ? route.reply.type : 'application/json'
+  expect(response.headers.get('content-type')).toContain(type)
+  const pointer = ['paths', route.path, route.method, 'responses', place, 'content', type, 'schema']
+    .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/')
+  const validate = ajv.getSchema(`api#/${pointer}`)
+  if (validate === undefined) throw new Error(`${name} has no schema for ${response.status}`)
+  const text = await response.text()
+  const value = type === 'application/json' ? JSON.parse(text) : text
+  expect(validate(value), `${name}: ${JSON.stringify(validate.errors)}`).toBe(true)
+  return value
+}
+
+function writePaper({ store, queue }: ServerLab, id: string, name: string, text: string): void {
+  const run = 'run_20260101_000000_aaaaaa'
+  mkdirSync(join(store.runsDir, run, 'reports'), { recursive: true })
+  writeFileSync(join(store.runsDir, run, 'reports', name), text)
+  queue.update(id, { task_run_id: run })
+}
+
+test('the committed document is that of the routes', () => {
+  for (const [file, text] of Object.entries(openApiFile()))
+    expect(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'), 'run npm run generate').toBe(text)
+})
+
+test('every route of the table is in the application and in the document, and nothing else is', () => {
+  const { app } = labApp(openServerLab())
+  const table = Object.values<Route>(routes).map(({ method, path }) => `${method} ${path}`)
+  const inApp = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+  const { paths } = openApiDocument() as { paths: Record<string, object> }
+  const inDocument = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${path}`),
+  )
+  expect(inApp.toSorted()).toEqual(table.toSorted())
+  expect(inDocument.toSorted()).toEqual(table.toSorted())
+})
+
+test('a task is submitted with everything that was asked for, and can be looked at', async () => {
+  const lab = openServerLab()
+  const { ask, post } = labApp(lab)
+  const body = { description: 'Fix the bug', repository: lab.repository, dry_run: true }
+  const response = await post('/v1/tasks', body)
+  expect(response.status).toBe(201)
+  const task = await documented('submitTask', response)
+  expect(task).toMatchObject({ state: 'QUEUED', position: 1, dry_run: true, repository: lab.repository })
+  expect(await documented('getTask', await ask(`/v1/tasks/${task.id}`))).toEqual(task)
+  const second = await documented('submitTask', await post('/v1/tasks', { ...body, verbose: true }))
+  expect(await documented('getTask', await ask(`/v1/tasks/${second.id}`))).toMatchObject({
+    position: 2,
+    verbose: true,
+  })
+})
+
+test('a repository is served by its real path, and no other is', async () => {
+  const lab = openServerLab()
+  const { post } = labApp(lab)
+  const code = async (repository: unknown) => {
+    const response = await post('/v1/tasks', { description: 'Fix the bug', repository })
+    expect(response.status).toBe(400)
+    return (await documented('submitTask', response)).error.code
+  }
+  expect(await code(lab.other)).toBe('repository_not_served')
+  expect(await code(`${lab.repository}/../other`)).toBe('repository_not_served')
+  expect(await code('app')).toBe('bad_repository')
+  expect(await code(`${lab.repository}/nothing`)).toBe('bad_repository')
+  expect(await code(`${lab.repository}\0`)).toBe('bad_repository')
+  expect(await code(7)).toBe('bad_request')
+  expect(lab.queue.list()).toEqual([])
+})
+
+test.each([
+  ['an empty text', { description: '' }, 'the task is empty'],
+  ['a blank text', { description: ' \n' }, 'the task is blank'],
+  ['a text that is too long', { description: 'x'.repeat(10_001) }, '10,001 characters'],
+  ['no text', {}, 'description: expected a string'],
+  ['another type', { description: ['x'] }, 'description: expected a string, received a list'],
+  ['a misspelt key', { description: 'Fix it', dryrun: true }, "unknown key 'dryrun'"],
+  ['a cost of nothing', { description: 'Fix it', max_cost_usd: 0 }, 'max_cost_usd'],
+  ['a sandbox that is none', { description: 'Fix it', sandbox: 'jail' }, 'sandbox'],
+])('refuses a task with %s and says why', async (_, body, message) => {
+  const lab = openServerLab()
+  const response = await labApp(lab).post('/v1/tasks', { repository: lab.repository, ...body })
+  expect(response.status).toBe(400)
+  const { error } = await documented('submitTask', response)
+  expect(error.message).toContain(message)
+  expect(lab.queue.list()).toEqual([])
+})
+
+test('lists by state, repository and number, and keeps to what is served', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  const ended = lab.begin('one')
+  lab.queue.end(ended, success)
+  const waiting = [lab.submit('two'), lab.submit('three')]
+  const hidden = lab.queue.submit({
+    repository: lab.other,
+    description: 'secret',
+    dryRun: false,
+    verbose: false,
+    options: {},
+  })
+  const ids = async (query: string) => {
+    const { tasks } = await documented('listTasks', await ask(`/v1/tasks${query}`))
+    return tasks.map((task: { id: string }) => task.id)
+  }
+  expect(await ids('')).toEqual([...waiting, ended])
+  expect(await ids('?state=SUCCESS')).toEqual([ended])
+  expect(await ids('?limit=1')).toEqual(waiting.slice(0, 1))
+  expect(await ids(`?repository=${encodeURIComponent(lab.repository)}&state=QUEUED`)).toEqual(waiting)
+  for (const path of ['', '/diff', '/report', '/logs', '/diagnosis', '/events'])
+    expect((await ask(`/v1/tasks/${hidden.id}${path}`)).status, path).toBe(404)
+  expect((await ask(`/v1/tasks/${hidden.id}/cancel`, { method: 'POST' })).status).toBe(404)
+  expect((await ask(`/v1/tasks?repository=${encodeURIComponent(lab.other)}`)).status).toBe(400)
+  expect(lab.queue.get(hidden.id)?.state).toBe('QUEUED')
+})
+
+test.each([
+  'limit=0',
+  'limit=1001',
+  'limit=ten',
+  'limit=',
+  'limit=1e2',
+  'state=DONE',
+  'sate=QUEUED',
+  'limit=1&limit=2',
+])('a query of %s is refused', async (query) => {
+  const response = await labApp(openServerLab()).ask(`/v1/tasks?${query}`)
+  expect(response.status).toBe(400)
+  await documented('listTasks', response)
+})
+
+test('a queued task is cancelled without trace, a running one is asked to stop, an ended one stays', async () => {
+  const lab = openServerLab()
+  const { post } = labApp(lab)
+  const running = lab.begin()
+  const queued = lab.submit()
+  expect(await documented('cancelTask', await post(`/v1/tasks/${queued}/cancel`))).toMatchObject({
+    outcome: 'removed',
+  })
+  expect(lab.queue.get(queued)).toBeNull()
+  expect(await documented('cancelTask', await post(`/v1/tasks/${running}/cancel`, {}))).toMatchObject({
+    outcome: 'asked',
+  })
+  expect(lab.queue.cancelRequested(running)).toBe(true)
+  lab.queue.end(running, success)
+  const again = await post(`/v1/tasks/${running}/cancel`)
+  expect(again.status).toBe(409)
+  expect((await documented('cancelTask', again)).error.code).toBe('ended')
+  expect((await post(`/v1/tasks/${queued}/cancel`)).status).toBe(404)
+})
+
+test('a failed task is retried and the proposal of a dry run applied, each as a new task; nothing else is', async () => {
+  const lab = openServerLab()
+  const { post } = labApp(lab)
+  const failed = lab.begin()
+  expect((await post(`/v1/tasks/${failed}/retry`)).status).toBe(409)
+  lab.queue.end(failed, stuck)
+  const retried = await post(`/v1/tasks/${failed}/retry`)
+  expect(retried.status).toBe(201)
+  expect(await documented('retryTask', retried)).toMatchObject({ options: { retry: true } })
+  expect((await post(`/v1/tasks/${failed}/apply`)).status).toBe(409)
+  lab.queue.clearHistory()
+  for (const { id } of lab.queue.list({ states: ['QUEUED'] })) lab.queue.cancel(id)
+  const dry = lab.queue.submit({
+    repository: lab.repository,
+    description: 'Add a flag',
+    dryRun: true,
+    verbose: false,
+    options: {},
+  }).id
+  lab.queue.claim()
+  writePaper(lab, dry, 'proposal.patch', '--- a/x\n')
+  lab.queue.end(dry, success)
+  expect((await post(`/v1/tasks/${dry}/retry`)).status).toBe(409)
+  const applied = await documented('applyTask', await post(`/v1/tasks/${dry}/apply`))
+  expect(applied).toMatchObject({ dry_run: false, options: { proposal_of: 'run_20260101_000000_aaaaaa' } })
+})
+
+test('diff and report are what the task left, or not there', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  const id = lab.begin()
+  expect((await ask(`/v1/tasks/${id}/diff`)).status).toBe(404)
+  await documented('taskReport', await ask(`/v1/tasks/${id}/report`))
+  writePaper(lab, id, 'changes.patch', '--- a/x\n+++ b/x\n')
+  writePaper(lab, id, 'stuck_report.md', '# Stuck: größer\n')
+  expect(await documented('taskDiff', await ask(`/v1/tasks/${id}/diff`))).toBe('--- a/x\n+++ b/x\n')
+  expect(await documented('taskReport', await ask(`/v1/tasks/${id}/report`))).toBe('# Stuck: größer\n')
+})
+
+test('logs come in pages, milestones unless details are asked for', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  const id = lab.begin()
+  for (let n = 0; n < 5; n += 1) lab.queue.append(id, { kind: 'note', n }, 'detail')
+  lab.queue.append(id, { kind: 'milestone', text: 'Task started' }, 'milestone')
+  const page = async (query: string) => documented('taskLogs', await ask(`/v1/tasks/${id}/logs${query}`))
+  const kinds = ({ events }: { events: { event: { kind: string } }[] }) =>
+    events.map(({ event }) => event.kind)
+  expect(kinds(await page(''))).toEqual(['milestone', 'milestone'])
+  const first = await page('?level=detail&limit=4')
+  expect(first).toMatchObject({ has_more: true, next_after: 4 })
+  const rest = await page(`?level=detail&limit=4&after=${first.next_after}`)
+  expect(rest).toMatchObject({ has_more: false, next_after: 7 })
+  expect([...kinds(first), ...kinds(rest)]).toHaveLength(7)
+  expect((await ask(`/v1/tasks/${id}/logs?after=-1`)).status).toBe(400)
+})
+
+test('the diagnosis tells attempts with what was made of them, and changes of strategy', async () => {
+  const lab = openServerLab()
+  const id = lab.begin()
+  const tell = (event: object) => lab.queue.append(id, event, 'detail')
+  for (const attempt of [1, 2, 3]) {
+    tell({ kind: 'verifier_result', attempt, run_id: `run_${attempt}`, status: 'FAIL', failure: 'red' })
+    tell({ kind: 'diagnosis', attempt, text: `because ${attempt}` })
+  }
+  tell({ kind: 'replan', attempt: 3, strategy: 'another way' })
+  tell({ kind: 'verifier_result', attempt: 4, run_id: 'run_4', status: 'PASS', failure: null })
+  const found = await documented('taskDiagnosis', await labApp(lab).ask(`/v1/tasks/${id}/diagnosis`))
+  expect(found.attempts.map((one: { diagnosis: string }) => one.diagnosis)).toEqual([
+    'because 1',
+    'because 2',
+    'because 3',
+    null,
+  ])
+  expect(found.replans).toEqual([{ attempt: 3, strategy: 'another way' }])
+})
+
+test('history is forgotten for what is served only', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  lab.queue.end(lab.begin(), success)
+  const { id } = lab.queue.submit({
+    repository: lab.other,
+    description: 'x',
+    dryRun: false,
+    verbose: false,
+    options: {},
+  })
+  lab.queue.claim()
+  lab.queue.end(id, success)
+  const response = await ask('/v1/history', { method: 'DELETE' })
+  expect(await documented('clearHistory', response)).toEqual({ forgotten: 1 })
+  expect(lab.queue.list().map((task) => task.id)).toEqual([id])
+})
+
+test('metrics come as JSON and for Prometheus, over what is served', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  lab.queue.end(lab.begin(), success)
+  lab.submit()
+  const metrics = await documented('metricsJson', await ask('/v1/metrics'))
+  expect(metrics.tasks).toMatchObject({ total: 2, success_rate: 1, by_state: { SUCCESS: 1, QUEUED: 1 } })
+  const text = await documented('metrics', await ask('/metrics'))
+  expect(text).toContain('gantry_tasks{state="SUCCESS"} 1\n')
+})
+
+test('the document is served as it is committed', async () => {
+  const served = await documented('openapi', await labApp(openServerLab()).ask('/openapi.json'))
+  expect(served).toEqual(openApiDocument())
+})
+
+test('a task that ended and has nothing new answers a returning client with nothing', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  const id = lab.begin()
+  const last = lab.queue.append(id, { kind: 'task_ended' }, 'milestone')
+  lab.queue.end(id, success)
+  const response = await ask(`/v1/tasks/${id}/events`, { headers: { 'last-event-id': `${last}` } })
+  expect(response.status).toBe(204)
+})
+
+test.each([
+  ['/v1/events', 'x'],
+  ['/v1/events', '-1'],
+  ['/v1/events', ''],
+  ['/v1/events', '99'],
+  ['/v1/events?after=99', undefined],
+  ['/v1/events?after=x', undefined],
+  ['/v1/events?level=all', undefined],
+  ['/v1/events?token=abc', undefined],
+])('a stream from nowhere is refused: %s with %s', async (path, lastEventId) => {
+  const headers: Record<string, string> = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
+  const response = await labApp(openServerLab()).ask(path, { headers })
+  expect(response.status).toBe(400)
+  await documented('events', response)
+})

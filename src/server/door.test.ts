@@ -1,0 +1,207 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { GantryError } from '../core/error.ts'
+import { digestSecret } from '../io/secret.ts'
+import { createApp } from './create-app.ts'
+import { handlers } from './handlers.ts'
+import { ownHosts } from './own-hosts.ts'
+import { servedTasks } from './served-tasks.ts'
+import { labApp, labToken, openServerLab } from './server-lab.ts'
+
+/** No test here leaves anything in it: making one takes longer than all they do. */
+const lab = openServerLab('json', afterAll)
+const { ask } = labApp(lab)
+beforeEach(() => {
+  lab.logged.length = 0
+})
+
+const everywhere = [
+  ['GET', '/v1/tasks'],
+  ['POST', '/v1/tasks'],
+  ['GET', '/v1/events'],
+  ['GET', '/metrics'],
+  ['GET', '/v1/metrics'],
+  ['GET', '/openapi.json'],
+  ['DELETE', '/v1/history'],
+  ['GET', '/nothing'],
+  ['OPTIONS', '/v1/tasks'],
+] as const
+
+test.each([
+  ['none', ''],
+  ['another', `Bearer ${labToken}x`],
+  ['a shorter one', `Bearer ${labToken.slice(0, -1)}`],
+  ['an empty one', 'Bearer '],
+  ['the right one with another scheme', `Basic ${labToken}`],
+  ['the right one without a scheme', labToken],
+  ['the right one twice', `Bearer ${labToken} ${labToken}`],
+])('with %s as token nothing is to be had but the health', async (_, authorization) => {
+  for (const [method, path] of everywhere) {
+    const response = await ask(path, { method, headers: { authorization } })
+    expect(response.status, path).toBe(401)
+    expect(response.headers.get('www-authenticate')).toContain('Bearer')
+    expect(await response.json()).toMatchObject({ error: { code: 'unauthorized' } })
+  }
+  expect((await ask('/health', { headers: { authorization } })).status).toBe(200)
+  expect(lab.logged.join('')).not.toContain(labToken)
+})
+
+test('the token in a URL opens nothing, and is in no log', async () => {
+  const response = await ask(`/v1/tasks?token=${labToken}`, { headers: { authorization: '' } })
+  expect(response.status).toBe(401)
+  expect((await ask(`/v1/tasks?access_token=${labToken}`)).status).toBe(400)
+  expect(lab.logged).toHaveLength(2)
+  expect(lab.logged.join('')).not.toContain(labToken)
+})
+
+test.each(['evil.example', 'localhost.evil.example', 'localhost:81', ''])(
+  'a request for the host "%s" is refused, the health too',
+  async (host) => {
+    for (const path of ['/v1/tasks', '/health'])
+      expect((await ask(path, { headers: { host } })).status).toBe(421)
+  },
+)
+
+test.each([
+  ['http://evil.example', 403],
+  ['null', 403],
+  ['http://localhost:81', 403],
+  ['file://', 403],
+  ['http://localhost', 200],
+  ['https://localhost', 200],
+])(
+  'a request of the origin %s is answered with %i, and never with permission for pages',
+  async (origin, status) => {
+    const response = await ask('/v1/tasks', { headers: { origin } })
+    expect(response.status).toBe(status)
+    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  },
+)
+
+test('own hosts are the address and localhost with the port, and what was allowed', () => {
+  const own = ownHosts({ host: '127.0.0.1', port: 7777 }, ['Gantry.example', 'proxy.example:8443'])
+  for (const name of [
+    '127.0.0.1:7777',
+    'localhost:7777',
+    '[::1]:7777',
+    'gantry.example',
+    'gantry.example:443',
+    'proxy.example:8443',
+  ])
+    expect(own(name), name).toBe(true)
+  for (const name of [
+    '127.0.0.1',
+    'localhost',
+    'localhost:7778',
+    'proxy.example',
+    'x.gantry.example',
+    'gantry.example:x',
+    '',
+  ])
+    expect(own(name), name).toBe(false)
+  const all = ownHosts({ host: '0.0.0.0', port: 80 }, [])
+  expect(all('0.0.0.0')).toBe(true)
+  expect(all('localhost')).toBe(false)
+})
+
+test('every answer has the headers that keep pages, frames and caches out', async () => {
+  for (const path of ['/health', '/v1/tasks', '/nothing', '/metrics']) {
+    const { headers } = await ask(path)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+  }
+})
+
+test.each([
+  ['no type', undefined, '{}', 415],
+  ['a form', 'application/x-www-form-urlencoded', 'a=b', 415],
+  ['plain text', 'text/plain', '{}', 415],
+  ['another charset', 'application/json; charset=utf-16', '{}', 415],
+  ['half a document', 'application/json', '{"description":', 400],
+  ['bytes that are no text', 'application/json', new Uint8Array([0x22, 0xff, 0x22]), 400],
+  ['nothing', 'application/json', '', 400],
+  ['null', 'application/json', 'null', 400],
+  ['a list', 'application/json', '[]', 400],
+  ['deep nesting', 'application/json', '['.repeat(50_000), 400],
+  ['a key for the prototype', 'application/json', '{"__proto__":{"description":"x"},"repository":"/"}', 400],
+  ['a megabyte of text', 'application/json', JSON.stringify({ description: 'x'.repeat(1_000_000) }), 413],
+])('a body of %s is refused', async (_, type, body, status) => {
+  const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
+  const response = await ask('/v1/tasks', { method: 'POST', body, headers })
+  // Without a type the platform says text/plain for a string.
+  expect(response.status).toBe(status)
+  expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } })
+  expect(lab.queue.list()).toEqual([])
+})
+
+test('a packed body is refused', async () => {
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  expect((await ask('/v1/tasks', { method: 'POST', body: '{}', headers })).status).toBe(415)
+})
+
+test.each([
+  '/v1/tasks/..%2f..%2fetc%2fpasswd',
+  '/v1/tasks/task_20260101_000000_aaaaaa%00',
+  '/v1/tasks/task_20260101_000000_AAAAAA',
+  "/v1/tasks/task_20260101_000000_aaaaa'",
+  '/v1/tasks/%2e%2e',
+  `/v1/tasks/${'a'.repeat(5_000)}`,
+  '/v1/tasks/%ff',
+])('the id in %s is no id', async (path) => {
+  const { status } = await ask(`${path}/diff`)
+  expect([400, 404]).toContain(status)
+})
+
+test('a method that is not there is told with those that are', async () => {
+  const response = await ask('/v1/tasks', { method: 'PUT' })
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe('POST, GET')
+})
+
+test('HEAD is answered without a body, also where a stream would be', async () => {
+  for (const path of ['/health', '/v1/events']) {
+    const response = await ask(path, { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('')
+  }
+})
+
+test('a bug is told without its stack, and a fault of the machine with its hint', async () => {
+  const { queue, store, repository, log } = lab
+  const failing = (error: Error) =>
+    createApp({
+      door: { token: digestSecret(labToken), isOwnHost: () => true },
+      handlers: {
+        ...handlers({ queue, store, desk: lab.desk, tasks: servedTasks(queue, [repository]) }),
+        health: () => {
+          throw error
+        },
+      },
+      log,
+      stream: () => {},
+    }).request('/health', { headers: { host: 'x' } })
+  const bug = await failing(new TypeError(`cannot read ${labToken}`))
+  expect(bug.status).toBe(500)
+  expect(await bug.text()).not.toMatch(/cannot read|at .*\.ts/)
+  expect(lab.logged.join('')).toContain('TypeError')
+  expect(lab.logged.join('')).not.toContain(labToken)
+  const fault = await failing(new GantryError('NO_SPACE', 'the disk is full', { hint: 'Free some.' }))
+  expect(fault.status).toBe(507)
+  expect(await fault.json()).toEqual({
+    error: { code: 'no_space', message: 'the disk is full', hint: 'Free some.' },
+  })
+})
+
+test('the log has a line for every request, for people or as JSON', async () => {
+  const [json, text] = [lab, openServerLab('text')]
+  await labApp(json).ask('/v1/tasks?limit=5')
+  await labApp(text).ask('/v1/tasks?limit=5')
+  expect(JSON.parse(json.logged.join(''))).toMatchObject({
+    timestamp: '1970-01-01T00:00:00.000Z',
+    level: 'info',
+    component: 'server',
+    event_type: 'http_request',
+    extra: { method: 'GET', path: '/v1/tasks?limit=5', status: 200 },
+  })
+  expect(text.logged.join('')).toMatch(/^00:00:00 GET \/v1\/tasks\?limit=5 200 [\d.]+ ms\n$/)
+})

@@ -1,0 +1,228 @@
+import { monotonicMs } from '../../io/monotonic.ts'
+import { type Chunk, chunkOf } from './chunk.ts'
+import type { FanOut, FanOutLimits, FeedSink, FeedSource } from './contract.ts'
+import { type FeedFilter, filterKey } from './filter.ts'
+import { frameOf, heartbeat, preamble } from './frame.ts'
+import { createRing } from './ring.ts'
+
+export const fanOutLimits: FanOutLimits = {
+  heartbeatMs: 15_000,
+  stallMs: 60_000,
+  ringBytes: 8 * 1024 * 1024,
+  chunkBytes: 128 * 1024,
+  page: 500,
+}
+
+interface Client {
+  readonly sink: FeedSink
+  readonly filter: FeedFilter
+  readonly key: string
+  /** Everything up to here was written, or was not for it. */
+  cursor: number
+  /** Since when its buffers are full; null when they are not. */
+  fullSince: number | null
+  writtenAt: number
+}
+
+/** Longest wait between two rounds. */
+const maxGapMs = 100
+/** A round that took longer reads no further page for those behind. */
+const sliceMs = 10
+const chunksKept = 32
+const retryMs = 1_000
+
+export function openFanOut(
+  source: FeedSource,
+  onProblem: (error: unknown) => void,
+  limits: FanOutLimits = fanOutLimits,
+): FanOut {
+  const { heartbeatMs, stallMs, chunkBytes, page } = limits
+  let tail = source.lastEventId()
+  const ring = createRing(tail, limits.ringBytes)
+  const clients = new Set<Client>()
+  /** Those whose place is no longer in the ring. */
+  const behind = new Set<Client>()
+  const chunks = new Map<string, Chunk>()
+  /** Tasks that were over before the feed was last read to its end. */
+  const over = new Set<string>()
+  let isAtEnd = true
+  /** Of one event, as they were last. */
+  let usualBytes = 200
+  let timer: NodeJS.Timeout | null = null
+  let restUntil = 0
+  let isClosed = false
+
+  const schedule = (waitMs = restUntil - monotonicMs()): void => {
+    if (!isClosed) timer ??= setTimeout(run, Math.max(0, waitMs))
+  }
+  const leave = (client: Client): void => {
+    clients.delete(client)
+    behind.delete(client)
+  }
+  const finish = (client: Client): void => {
+    leave(client)
+    client.sink.end()
+  }
+  const write = (client: Client, bytes: Uint8Array): void => {
+    client.writtenAt = monotonicMs()
+    client.fullSince = client.sink.write(bytes) ? null : client.writtenAt
+  }
+  const take = (client: Client, make: () => Chunk): void => {
+    const key = `${client.cursor} ${client.key}`
+    let chunk = chunks.get(key)
+    if (chunk === undefined) {
+      chunk = make()
+      if (chunks.size >= chunksKept) chunks.clear()
+      chunks.set(key, chunk)
+    }
+    client.cursor = chunk.upTo
+    if (chunk.bytes !== null) write(client, chunk.bytes)
+    if (chunk.isEnd) finish(client)
+  }
+  const isWaiting = (client: Client): boolean =>
+    clients.has(client) && client.fullSince === null && client.cursor < tail
+
+  /** From the ring, as far as the client takes it. */
+  const deliver = (client: Client): void => {
+    while (isWaiting(client)) {
+      if (client.cursor < ring.floor) {
+        behind.add(client)
+        return
+      }
+      const { cursor, filter } = client
+      take(client, () =>
+        chunkOf(ring.after(cursor, filter), {
+          maxBytes: chunkBytes,
+          whole: tail,
+          oneTask: filter.taskId !== undefined,
+        }),
+      )
+    }
+    const { taskId } = client.filter
+    const isOver = taskId !== undefined && isAtEnd && over.has(taskId)
+    if (isOver && clients.has(client) && client.cursor >= tail) finish(client)
+  }
+
+  /** One page from the database. */
+  const catchUp = (client: Client): void => {
+    const { cursor: afterId, filter } = client
+    const { taskId, level } = filter
+    take(client, () => {
+      // Not many more than fit into one write.
+      const limit = Math.min(page, Math.ceil(chunkBytes / usualBytes))
+      const found = source.events({
+        afterId,
+        limit,
+        ...(taskId !== undefined && { taskId }),
+        ...(level === 'milestone' && { level }),
+      })
+      const last = found.at(-1)?.id ?? afterId
+      // A page that is not full goes to the end of the feed, and so at least to where the reader is.
+      const whole = found.length < limit ? Math.max(tail, last) : last
+      const frames = found.filter((event) => source.isServed(event.taskId)).map(frameOf)
+      const bytes = frames.reduce((sum, frame) => sum + frame.bytes.length, 0)
+      if (frames.length > 0) usualBytes = bytes / frames.length
+      return chunkOf(frames, { maxBytes: chunkBytes, whole, oneTask: taskId !== undefined })
+    })
+    if (isWaiting(client) && client.cursor < ring.floor) return
+    behind.delete(client)
+    deliver(client)
+  }
+
+  const readOn = (): void => {
+    const followed = new Set([...clients].flatMap(({ filter: { taskId } }) => taskId ?? []))
+    const ended = [...followed].filter((taskId) => source.isOver(taskId))
+    const found = source.events({ afterId: tail, limit: page })
+    for (const event of found) if (source.isServed(event.taskId)) ring.push(frameOf(event))
+    tail = found.at(-1)?.id ?? tail
+    isAtEnd = found.length < page
+    over.clear()
+    for (const taskId of ended) over.add(taskId)
+  }
+
+  const round = (): void => {
+    const began = monotonicMs()
+    const used = process.cpuUsage()
+    chunks.clear()
+    readOn()
+    for (const client of clients) if (!behind.has(client)) deliver(client)
+    for (const client of [...behind]) {
+      if (isWaiting(client)) catchUp(client)
+      else behind.delete(client)
+      // To the back of the line, so that one who is far behind does not keep the others from theirs.
+      if (behind.delete(client)) behind.add(client)
+      if (monotonicMs() - began > sliceMs) break
+    }
+    // Others get the processor for half as long as the round used it; under load more events then go into one write.
+    const { user, system } = process.cpuUsage(used)
+    restUntil = monotonicMs() + Math.min((user + system) / 2_000, maxGapMs)
+    if (!isAtEnd || behind.size > 0) schedule(isAtEnd ? 0 : undefined)
+  }
+
+  function run(): void {
+    timer = null
+    try {
+      round()
+    } catch (error) {
+      onProblem(error)
+      schedule(retryMs)
+    }
+  }
+
+  const beat = (): void => {
+    const now = monotonicMs()
+    for (const client of clients) {
+      if (client.fullSince !== null) {
+        if (now - client.fullSince < stallMs) continue
+        leave(client)
+        client.sink.destroy()
+      } else if (now - client.writtenAt >= heartbeatMs / 2) write(client, heartbeat)
+    }
+  }
+  const pulse = setInterval(beat, Math.min(heartbeatMs, stallMs))
+  const unwatch = source.watch(() => schedule())
+
+  return {
+    subscribe(sink, filter, afterId) {
+      if (isClosed) {
+        sink.end()
+        return { drained: () => {}, close: () => {} }
+      }
+      const client: Client = {
+        sink,
+        filter,
+        key: filterKey(filter),
+        cursor: afterId,
+        fullSince: null,
+        writtenAt: 0,
+      }
+      clients.add(client)
+      write(client, preamble(afterId))
+      schedule()
+      return {
+        drained: () => {
+          if (client.fullSince === null) return
+          client.fullSince = null
+          if (clients.has(client) && client.cursor < tail) schedule()
+        },
+        close: () => leave(client),
+      }
+    },
+    get clients() {
+      return clients.size
+    },
+    get pendingBytes() {
+      return [...clients].reduce((sum, { sink }) => sum + sink.pendingBytes, 0)
+    },
+    get ringBytes() {
+      return ring.bytes
+    },
+    close() {
+      isClosed = true
+      unwatch()
+      clearInterval(pulse)
+      if (timer !== null) clearTimeout(timer)
+      for (const client of clients) finish(client)
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { version } from '../core/version.ts'
+import { components, errorSchema, taskIdSchema } from './api-schemas.ts'
+import { type Route, routes } from './routes.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The OpenAPI 3.1 document of the API, from the table of its routes. */
+export function openApiDocument(): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const [name, route] of Object.entries<Route>(routes))
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(name, route) }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Gantry',
+      version,
+      description: 'Verified coding tasks. Every error has the form of the schema Error.',
+    },
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: namedSchemas(),
+    },
+  }
+}
+
+function operation(name: string, route: Route): Json {
+  const { summary, isOpen, body, reply } = route
+  const parameters = [...pathParameters(route), ...queryParameters(route), ...streamParameters(route)]
+  return {
+    operationId: name,
+    summary,
+    ...(isOpen === true && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: !body.safeParse(undefined).success,
+        content: { 'application/json': { schema: schemaOf(body) } },
+      },
+    }),
+    responses: {
+      [reply.status]: {
+        description: reply.description,
+        content: {
+          [reply.type]: { schema: reply.schema === undefined ? { type: 'string' } : schemaOf(reply.schema) },
+        },
+      },
+      ...(route.path.endsWith('{id}/events') && {
+        204: { description: 'The task has ended and nothing came after the given id: do not come back.' },
+      }),
+      ...Object.fromEntries(
+        (route.problems ?? []).map((status) => [status, errorReply(problemWords[status])]),
+      ),
+      default: errorReply('An error.'),
+    },
+  }
+}
+
+const problemWords: Readonly<Record<number, string>> = {
+  404: 'There is no such task, or it has not left this.',
+  409: 'The task is in a state in which this cannot be done.',
+  413: 'The body is too large.',
+  415: 'The body is no plain JSON.',
+  503: 'The store does not work.',
+}
+
+function errorReply(description = 'An error.'): Json {
+  return { description, content: { 'application/json': { schema: schemaOf(errorSchema) } } }
+}
+
+function pathParameters({ path }: Route): readonly Json[] {
+  if (!path.includes('{id}')) return []
+  return [{ name: 'id', in: 'path', required: true, schema: bare(taskIdSchema) }]
+}
+
+function queryParameters({ query }: Route): readonly Json[] {
+  return Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = bare(schema)
+    return {
+      name,
+      in: 'query',
+      required: false,
+      ...(description !== undefined && { description }),
+      schema: rest,
+    }
+  })
+}
+
+function streamParameters({ reply }: Route): readonly Json[] {
+  if (reply.type !== 'text/event-stream') return []
+  const description = 'The id of the last event that arrived. Beats ?after=.'
+  return [{ name: 'Last-Event-ID', in: 'header', required: false, description, schema: { type: 'integer' } }]
+}
+
+function schemaOf(schema: z.ZodType): Json {
+  const id = components.get(schema)?.id
+  return id === undefined ? bare(schema, 'input') : { $ref: refTo(id) }
+}
+
+/** What is read from a text is described as what it is read to. */
+function bare(schema: z.core.$ZodType, io: 'input' | 'output' = 'output'): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' })
+  return rest
+}
+
+function namedSchemas(): Json {
+  const { schemas } = z.toJSONSchema(components, { io: 'input', target: 'draft-2020-12', uri: refTo })
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: __, ...rest }]) => [id, rest]),
+  )
+}
+
+function refTo(id: string): string {
+  return `#/components/schemas/${id}`
+}

@@ -1,0 +1,211 @@
+import { z } from 'zod'
+import { taskStates } from '../store/queue/contract.ts'
+import {
+  cancelSchema,
+  diagnosisSchema,
+  emptySchema,
+  forgottenSchema,
+  healthSchema,
+  logsSchema,
+  metricsSchema,
+  newTaskSchema,
+  taskListSchema,
+  taskSchema,
+} from './api-schemas.ts'
+
+/** One operation of the API. The application and the OpenAPI document are made of the same table. */
+export interface Route {
+  readonly method: 'get' | 'post' | 'delete'
+  /** As OpenAPI writes it; `{id}` is always the id of a task. */
+  readonly path: string
+  readonly summary: string
+  /** Needs no token. */
+  readonly isOpen?: true
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  readonly reply: Reply
+  /** Statuses with an `Error`, besides those every route knows. */
+  readonly problems?: readonly number[]
+}
+
+interface Reply {
+  readonly status: 200 | 201
+  readonly description: string
+  readonly type: string
+  /** Of JSON. */
+  readonly schema?: z.ZodType
+}
+
+/** Digits only: `1e3`, ` 5` and nothing are no numbers here. */
+function number(schema: z.ZodType<number>) {
+  return z.preprocess(
+    (text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text),
+    schema,
+  )
+}
+
+const level = z
+  .enum(['milestone', 'detail'])
+  .default('milestone')
+  .meta({ description: 'detail is everything, milestones included.' })
+const after = number(z.int().min(0)).optional().meta({ description: 'Only events with a higher id.' })
+const streamQuery = z.strictObject({ after, level })
+
+const jsonType = 'application/json'
+const json = (schema: z.ZodType, description: string): Reply => ({
+  status: 200,
+  description,
+  type: jsonType,
+  schema,
+})
+const queued: Reply = { status: 201, description: 'The queued task.', type: jsonType, schema: taskSchema }
+const eventStream: Reply = {
+  status: 200,
+  description:
+    'Server-sent events: `id` is the place in the feed, `event` the kind, `data` the event as JSON. Comments keep the connection open.',
+  type: 'text/event-stream',
+}
+const text = (type: string, description: string): Reply => ({ status: 200, description, type })
+
+export const routes = {
+  submitTask: {
+    method: 'post',
+    path: '/v1/tasks',
+    summary: 'Put a task at the end of the queue of its repository.',
+    body: newTaskSchema,
+    reply: queued,
+    problems: [413, 415],
+  },
+  listTasks: {
+    method: 'get',
+    path: '/v1/tasks',
+    summary: 'Tasks: running, queued in their order, then ended, newest first.',
+    query: z.strictObject({
+      state: z.enum(taskStates).optional(),
+      repository: z.string().optional(),
+      limit: number(z.int().min(1).max(1_000)).default(100),
+    }),
+    reply: json(taskListSchema, 'The tasks.'),
+  },
+  getTask: {
+    method: 'get',
+    path: '/v1/tasks/{id}',
+    summary: 'One task.',
+    reply: json(taskSchema, 'The task.'),
+    problems: [404],
+  },
+  cancelTask: {
+    method: 'post',
+    path: '/v1/tasks/{id}/cancel',
+    summary: 'Cancel a queued or running task. Partial changes stay.',
+    body: emptySchema,
+    reply: json(cancelSchema, 'What became of it.'),
+    problems: [404, 409],
+  },
+  retryTask: {
+    method: 'post',
+    path: '/v1/tasks/{id}/retry',
+    summary: 'Queue a task that did not succeed again, with what its stuck report knows.',
+    body: emptySchema,
+    reply: queued,
+    problems: [404, 409],
+  },
+  applyTask: {
+    method: 'post',
+    path: '/v1/tasks/{id}/apply',
+    summary: 'Queue a task that applies the proposal of a dry run and verifies it.',
+    body: emptySchema,
+    reply: queued,
+    problems: [404, 409],
+  },
+  taskDiff: {
+    method: 'get',
+    path: '/v1/tasks/{id}/diff',
+    summary: 'What a task changed, or proposes to change; git apply takes it.',
+    reply: text('text/x-diff', 'A unified diff.'),
+    problems: [404],
+  },
+  taskReport: {
+    method: 'get',
+    path: '/v1/tasks/{id}/report',
+    summary: 'The success summary or the stuck report.',
+    reply: text('text/markdown', 'Markdown.'),
+    problems: [404],
+  },
+  taskLogs: {
+    method: 'get',
+    path: '/v1/tasks/{id}/logs',
+    summary: 'Events of a task, in pages.',
+    query: z.strictObject({ after, level, limit: number(z.int().min(1).max(1_000)).default(200) }),
+    reply: json(logsSchema, 'A page of events.'),
+    problems: [404],
+  },
+  taskDiagnosis: {
+    method: 'get',
+    path: '/v1/tasks/{id}/diagnosis',
+    summary: 'Why verifications failed, what was made of it, and how the strategy changed.',
+    reply: json(diagnosisSchema, 'Attempts and REPLANs in their order.'),
+    problems: [404],
+  },
+  taskEvents: {
+    method: 'get',
+    path: '/v1/tasks/{id}/events',
+    summary: 'Events of one task from its beginning, as they happen. Ends when the task has ended.',
+    query: streamQuery,
+    reply: eventStream,
+    problems: [404],
+  },
+  events: {
+    method: 'get',
+    path: '/v1/events',
+    summary: 'Events of all tasks from now on, as they happen.',
+    query: streamQuery,
+    reply: eventStream,
+  },
+  clearHistory: {
+    method: 'delete',
+    path: '/v1/history',
+    summary: 'Forget tasks that ended. Runs and reports stay.',
+    reply: json(forgottenSchema, 'How many.'),
+  },
+  metricsJson: {
+    method: 'get',
+    path: '/v1/metrics',
+    summary: 'Tasks by state, attempts, REPLANs and latencies.',
+    reply: json(metricsSchema, 'Metrics.'),
+  },
+  metrics: {
+    method: 'get',
+    path: '/metrics',
+    summary: 'The same in the text format of Prometheus.',
+    reply: text('text/plain', 'Prometheus text, version 0.0.4.'),
+  },
+  openapi: {
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This document.',
+    reply: json(z.record(z.string(), z.unknown()), 'OpenAPI 3.1.'),
+  },
+  health: {
+    method: 'get',
+    path: '/health',
+    summary: 'Whether the server and its store work. Needs no token.',
+    isOpen: true,
+    reply: json(healthSchema, 'They do.'),
+    problems: [503],
+  },
+} as const satisfies Record<string, Route>
+
+export type RouteName = keyof typeof routes
+
+type QueryOf<R> = R extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : undefined
+type BodyOf<R> = R extends { readonly body: infer B extends z.ZodType } ? z.output<B> : undefined
+
+/** A request that fits its route. */
+export interface Given<N extends RouteName> {
+  /** Of the task in the path; empty without one. */
+  readonly id: string
+  readonly query: QueryOf<(typeof routes)[N]>
+  readonly body: BodyOf<(typeof routes)[N]>
+  readonly lastEventId: string | undefined
+}

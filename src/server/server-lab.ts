@@ -1,0 +1,114 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { createRedaction } from '../core/redaction.ts'
+import { digestSecret } from '../io/secret.ts'
+import type { Store } from '../store/contract.ts'
+import { openStore } from '../store/open-store.ts'
+import type { TaskQueue } from '../store/queue/contract.ts'
+import { openQueue } from '../store/queue/open-queue.ts'
+import { submissionAgain } from '../task/worker/submission-again.ts'
+import { submitTask } from '../task/worker/submit-task.ts'
+import { type AccessLog, accessLog } from './access-log.ts'
+import { createApp } from './create-app.ts'
+import { handlers, type TaskDesk } from './handlers.ts'
+import { servedTasks } from './served-tasks.ts'
+
+export const labToken = 'token-of-the-laboratory'
+
+/** A store, a queue and two repositories of which one is served, for the tests of the server. */
+export interface ServerLab {
+  readonly root: string
+  readonly store: Store
+  readonly queue: TaskQueue
+  readonly repository: string
+  readonly other: string
+  readonly desk: TaskDesk
+  readonly log: AccessLog
+  readonly logged: string[]
+  /** Queues a task of the served repository. */
+  submit(description?: string): string
+  /** Queues one and claims it, so that it can be ended. */
+  begin(description?: string): string
+}
+
+/** Gone with the test, or when `atEnd` says so. */
+export function openServerLab(
+  format: 'text' | 'json' = 'json',
+  atEnd: (clean: () => void) => void = onTestFinished,
+): ServerLab {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'gantry-server-')))
+  const store = openStore({ env: {}, cwd: root, root: join(root, 'store') })
+  const queue = openQueue(store)
+  atEnd(() => {
+    queue.close()
+    rmSync(root, { recursive: true, force: true })
+  })
+  const [repository, other] = [join(root, 'app'), join(root, 'other')]
+  for (const directory of [repository, other]) mkdirSync(directory)
+  const logged: string[] = []
+  const submit = (description = 'Add a flag'): string => submitTask(queue, { repository, description }).id
+  return {
+    root,
+    store,
+    queue,
+    repository,
+    other,
+    desk: deskOf(queue),
+    logged,
+    log: accessLog({
+      format,
+      write: (line) => logged.push(line),
+      redaction: createRedaction([], { LAB_TOKEN: labToken }),
+      now: () => new Date(0),
+    }),
+    submit,
+    begin(description) {
+      const id = submit(description)
+      queue.claim({ repository })
+      return id
+    },
+  }
+}
+
+/** As `gantry serve` has it, but for the look at agent, model and sandbox. */
+function deskOf(queue: TaskQueue): TaskDesk {
+  const again = (how: 'apply' | 'retry', id: string) => {
+    const task = queue.get(id)
+    if (task === null) throw new Error(`${id} was there a moment ago`)
+    return submitTask(queue, submissionAgain(how, task))
+  }
+  return {
+    submit: ({ description, repository, dry_run: dryRun, verbose }) =>
+      submitTask(queue, { description, repository, dryRun, verbose }),
+    retry: (id) => again('retry', id),
+    apply: (id) => again('apply', id),
+  }
+}
+
+/** The application of a lab without a socket, and a way to ask it. */
+export function labApp({ queue, store, repository, desk, log }: ServerLab) {
+  const app = createApp({
+    door: { token: digestSecret(labToken), isOwnHost: (host) => host === 'localhost' },
+    handlers: handlers({ queue, store, desk, tasks: servedTasks(queue, [repository]) }),
+    log,
+    stream: () => {},
+  })
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+    Promise.resolve(
+      app.request(path, {
+        ...init,
+        headers: { host: 'localhost', authorization: `Bearer ${labToken}`, ...init.headers },
+      }),
+    )
+  const post = (path: string, body?: unknown): Promise<Response> =>
+    ask(path, {
+      method: 'POST',
+      ...(body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      }),
+    })
+  return { app, ask, post }
+}

@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { openSseClient } from '../../../src/server/sse-client.ts'
+import type { QueuedTask } from '../../../src/store/queue/contract.ts'
+import { startGantry } from '../support/gantry.ts'
+import type { TestProject } from '../support/project.ts'
+import { afterwards, aTask, envOf, makeRepository, sum, tested, until } from '../task/lab.ts'
+import { openModel, type TestModel } from '../task/model.ts'
+
+/** `gantry serve` in a process of its own, and what a client needs to talk to it. */
+async function serve(project: TestProject, model: TestModel) {
+  const { child, ended } = startGantry(project, ['serve', '--json', '--port', '0', '--log', 'json'], {
+    env: envOf(project, model),
+  })
+  afterwards(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  if (child.stdout === null) throw new Error('a child has a standard output')
+  const [line] = await Promise.race([once(child.stdout, 'data'), ended.then(({ stderr }) => [stderr])])
+  const { url, token: file } = JSON.parse(String(line))
+  const token = readFileSync(file, 'utf8').trim()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, { headers, ...init })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+    return text
+  }
+  const post = async (path: string, body: object = {}): Promise<QueuedTask> =>
+    JSON.parse(await ask(path, { method: 'POST', body: JSON.stringify(body) }))
+  const follow = (path: string) => openSseClient(`${url}${path}`, { token })
+  return { child, ended, ask, post, follow }
+}
+
+test.concurrent('a dry run by HTTP, followed to its end, looked at, and applied: green, with its report', async () => {
+  const model = await openModel({ edits: () => [sum('+'), tested()] })
+  const project = makeRepository()
+  const { child, ended, ask, post, follow } = await serve(project, model)
+  const dry = await post('/v1/tasks', {
+    description: aTask,
+    repository: project.dir,
+    dry_run: true,
+    sandbox: 'bubblewrap',
+  })
+  const everything = await follow(`/v1/events?after=0`)
+  const ofDry = await follow(`/v1/tasks/${dry.id}/events`)
+  await ofDry.closed
+  expect(ofDry.kinds.at(-1), ofDry.text()).toBe('task_ended')
+  expect(ofDry.text()).toContain('Dry-run proposal ready')
+  expect(project.read('src/add.js')).toContain('a - b')
+  await until(
+    async () => JSON.parse(await ask(`/v1/tasks/${dry.id}`)).state === 'SUCCESS',
+    'the end in the queue',
+  )
+  expect(await ask(`/v1/tasks/${dry.id}/diff`)).toContain('+++ b/src/add.js')
+
+  const applied = await post(`/v1/tasks/${dry.id}/apply`)
+  const ofApplied = await follow(`/v1/tasks/${applied.id}/events?level=detail`)
+  await ofApplied.closed
+  expect(ofApplied.kinds).toContain('verifier_result')
+  await until(
+    async () => JSON.parse(await ask(`/v1/tasks/${applied.id}`)).state === 'SUCCESS',
+    'the end in the queue',
+  )
+  expect(project.read('src/add.js')).toContain('a + b')
+  expect(await ask(`/v1/tasks/${applied.id}/report`)).toMatch(/Verification Run ID/i)
+  expect(JSON.parse(await ask(`/v1/tasks/${applied.id}/diagnosis`)).attempts).toMatchObject([
+    { attempt: 1, status: 'PASS' },
+  ])
+  expect(await ask('/metrics')).toContain('gantry_tasks{state="SUCCESS"} 2')
+  const milestones = JSON.parse(await ask(`/v1/tasks/${applied.id}/logs`)).events.length
+  await until(() => everything.ids.length === ofDry.ids.length + milestones, 'the milestones of both')
+  child.kill('SIGTERM')
+  await everything.closed
+  expect((await ended).code).toBe(0)
+})
+
+test.concurrent('a running task is cancelled by HTTP while a client looks on, and a new server takes up what another left', async () => {
+  const model = await openModel({ edits: () => [sum('+'), tested()] })
+  const project = makeRepository()
+  const first = await serve(project, model)
+  const arrived = model.hold('scout_a')
+  const task = await first.post('/v1/tasks', {
+    description: aTask,
+    repository: project.dir,
+    sandbox: 'bubblewrap',
+  })
+  const left = await first.post('/v1/tasks', {
+    description: aTask,
+    repository: project.dir,
+    sandbox: 'bubblewrap',
+  })
+  expect(left.position).toBe(1)
+  const letGo = await arrived
+  const events = await first.follow(`/v1/tasks/${task.id}/events`)
+  await first.post(`/v1/tasks/${task.id}/cancel`)
+  await events.closed
+  letGo()
+  expect(events.text()).toContain('"state":"CANCELLED"')
+  first.child.kill('SIGKILL')
+  await first.ended
+  const second = await serve(project, model)
+  const rest = await second.follow(`/v1/tasks/${left.id}/events`)
+  await rest.closed
+  await until(
+    async () => JSON.parse(await second.ask(`/v1/tasks/${left.id}`)).state === 'SUCCESS',
+    'its success',
+  )
+  expect(project.read('src/add.js')).toContain('a + b')
+})
+
+test.concurrent('Ctrl-C in the middle of a task leaves it to the next server, which goes on with it', async () => {
+  const model = await openModel({ edits: () => [sum('+'), tested()] })
+  const project = makeRepository()
+  const first = await serve(project, model)
+  const arrived = model.hold('editor')
+  const task = await first.post('/v1/tasks', {
+    description: aTask,
+    repository: project.dir,
+    sandbox: 'bubblewrap',
+  })
+  const letGo = await arrived
+  const events = await first.follow(`/v1/tasks/${task.id}/events`)
+  await until(() => events.ids.length > 0, 'the first event')
+  first.child.kill('SIGINT')
+  const { code, stderr } = await first.ended
+  expect(code, stderr).toBe(0)
+  await events.closed
+  expect(events.kinds).not.toContain('task_ended')
+  letGo()
+  const second = await serve(project, model)
+  const rest = await second.follow(`/v1/tasks/${task.id}/events?after=${events.lastEventId()}`)
+  await rest.closed
+  expect(rest.kinds.at(-1)).toBe('task_ended')
+  await until(
+    async () => JSON.parse(await second.ask(`/v1/tasks/${task.id}`)).state === 'SUCCESS',
+    'its success',
+  )
+  expect(model.count('scout_a')).toBe(1)
+})
