@@ -12,6 +12,7 @@ import { guardEditedFiles } from './guard-edited-files.ts'
 import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool, residentHook } from './guard-hook.ts'
 import { guardSessionStart } from './guard-session-start.ts'
 import { guardTrace } from './guard-trace.ts'
+import { overlayOnBubblewrap, overlayOnDocker } from './overlay.ts'
 import { replay } from './replay.ts'
 import { sseClients } from './sse.ts'
 import { startup } from './startup.ts'
@@ -45,6 +46,8 @@ const figures: Record<string, () => Promise<Figure>> = {
   'sse-clients': sseClients,
   'verify-bubblewrap': verifyOnBubblewrap,
   'verify-docker': verifyOnDocker,
+  'overlay-bubblewrap': overlayOnBubblewrap,
+  'overlay-docker': overlayOnDocker,
 }
 
 const wanted = process.argv.slice(2)

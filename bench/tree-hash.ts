@@ -9,7 +9,7 @@ const files = 20_000
 
 export function hashRepository(): Promise<Figure> {
   return inTemporary(async (base) => {
-    await makeRepository(base)
+    await makeRepository(base, files)
     return compare({
       name: `hash a repository of ${files} files after one edit`,
       atMost: 2,
@@ -22,7 +22,8 @@ export function hashRepository(): Promise<Figure> {
   })
 }
 
-async function makeRepository(base: string): Promise<void> {
+/** Committed and no longer young. */
+export async function makeRepository(base: string, files: number): Promise<void> {
   for (let directory = 0; directory < files / 100; directory += 1) {
     mkdirSync(join(base, `d${directory}`))
     for (let file = 0; file < 100; file += 1) {

@@ -50,9 +50,10 @@ const parts: readonly (readonly [string, RegExp])[] = [
     /^src\/core\/jsonc\/|^src\/rules\/seal\/(?:steering-content|seal-files|first-seal)\.ts$/,
   ],
   ['unknown-tools', /^src\/rules\/(?:tool-input\/|(?:tool-input-targets|protected-below|named-paths)\.ts$)/],
+  ['boundary', /^src\/rules\/boundary\//],
   [
     'before-a-tool',
-    /^src\/rules\/(?:protect-(?:files|itself)|protected-path|refuse-unseen-input|targets)\.ts$/,
+    /^src\/rules\/(?:confine-writes|protect-(?:files|itself)|protected-path|refuse-unseen-input|targets)\.ts$/,
   ],
   ['before-a-tool', /^src\/rules\/seal\//],
   ['evidence', /^src\/rules\/(?:evidence\/(?!lasting-change)|verify\/)/],

@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { build } from 'rolldown'
 import { buildHook } from './build-hook.ts'
 import { licencesOf } from './licences-of.ts'
+import { quickBuiltins } from './quick-builtins.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const spawnServer = join(root, 'src/io/spawn-server.ts')
+const verifying = 'verifying'
 const shared = { platform: 'node' as const, external: [/^node:/] }
 const output = { format: 'esm' as const, chunkFileNames: 'chunks/[name]-[hash].js' }
 
@@ -18,8 +20,25 @@ rmSync(dist, { recursive: true, force: true })
 const program = await build({
   ...shared,
   input: { bin: join(root, 'src/bin.ts'), 'spawn-server': spawnServer },
-  output: { ...output, dir: join(dist, 'cli') },
+  plugins: [quickBuiltins],
+  output: {
+    ...output,
+    dir: join(dist, 'cli'),
+    codeSplitting: {
+      groups: [
+        { name: 'version', test: /\/src\/core\/version\.ts$/, priority: 2 },
+        { name: 'process-tree', test: /\/src\/io\/(?:child|process-tree)\.ts$/, priority: 1 },
+        // Most of a short verification is spent on finding files: all that it needs is one.
+        { name: verifying, test: /\/src\/cli\/(?:main|run-verify)\.ts$/ },
+      ],
+    },
+  },
 })
+for (const chunk of program.output) {
+  const isVerifying = chunk.type === 'chunk' && chunk.name === verifying
+  const big = isVerifying && chunk.moduleIds.find((id) => /\/node_modules\/(?!picocolors\/)/.test(id))
+  if (big) throw new Error(`gantry verify would load ${big}: import it where it is needed`)
+}
 await build({
   ...shared,
   input: { index: join(root, 'src/index.ts'), 'spawn-server': spawnServer },

@@ -1,9 +1,8 @@
-import { CommanderError } from 'commander'
-import { type ExitCode, exitCode } from '../core/exit-code.ts'
+import type { ExitCode } from '../core/exit-code.ts'
 import type { CliContext } from './context.ts'
+import { plainVerifyFlags } from './plain-verify-flags.ts'
 import { printError } from './print-error.ts'
 import { processContext } from './process-context.ts'
-import { createProgram } from './program.ts'
 
 /** The process's way in: the only place that knows argv, signals and the exit code. */
 export async function main(): Promise<void> {
@@ -15,11 +14,15 @@ export async function main(): Promise<void> {
 /** Runs one command line. Resolves to the exit code of an error, or to null when the command ended by itself. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<ExitCode | null> {
   try {
-    await createProgram(context).parseAsync(argv, { from: 'user' })
+    const flags = plainVerifyFlags(argv)
+    if (flags === null) {
+      const { runProgram } = await import('./run-program.ts')
+      return await runProgram(argv, context)
+    }
+    const { runVerify } = await import('./run-verify.ts')
+    await runVerify(context, flags)
     return null
   } catch (error) {
-    // Commander has already printed help or the complaint.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.pass : exitCode.usage
     return printError(error, context)
   }
 }

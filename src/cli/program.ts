@@ -4,9 +4,11 @@ import { boundaryCommand } from './boundary/index.ts'
 import type { CliContext } from './context.ts'
 import { doctorCommand } from './doctor/index.ts'
 import { guardCommand } from './guard/index.ts'
+import { initCommand } from './init.ts'
 import { planCommand } from './plan/index.ts'
 import { runsCommand } from './runs/index.ts'
 import { scenarioCommand } from './scenario/index.ts'
+import { serveCommand } from './serve.ts'
 import { taskCommand } from './task/index.ts'
 import { testCommand } from './test.ts'
 import { verifyCommand } from './verify.ts'
@@ -27,8 +29,10 @@ export function createProgram(context: CliContext): Command {
     )
   program.addCommand(testCommand(context))
   program.addCommand(scenarioCommand(context))
+  program.addCommand(initCommand(context))
   program.addCommand(verifyCommand(context))
   program.addCommand(taskCommand(context))
+  program.addCommand(serveCommand(context))
   program.addCommand(guardCommand(context))
   program.addCommand(planCommand(context))
   program.addCommand(runsCommand(context))

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { findConfig } from '../config/find-config.ts'
-import { findVerification } from '../config/find-verification.ts'
+import { loadVerification } from '../config/load-verification.ts'
 import { verifyRepository } from '../config/verify-repository.ts'
 import { exitCode } from '../core/exit-code.ts'
-import { createRedaction } from '../core/redaction.ts'
+import { plainRedaction } from '../core/redact/plain-redaction.ts'
 import type { SandboxName } from '../sandboxes/contract.ts'
 import type { Store } from '../store/contract.ts'
 import { openStore } from '../store/open-store.ts'
@@ -28,7 +28,7 @@ const exitCodes: Readonly<Record<VerifierStatus, 0 | 1 | 3>> = {
 export async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void> {
   const { cwd, signal, stdout } = context
   const env = definedOf(context.env)
-  const found = findVerification(
+  const found = await loadVerification(
     resolve(cwd, flags.root ?? '.'),
     flags.config === undefined ? undefined : resolve(cwd, flags.config),
   )
@@ -43,7 +43,7 @@ export async function runVerify(context: CliContext, flags: VerifyFlags): Promis
     sandbox: flags.sandbox,
     env,
     signal,
-    argv: createRedaction([], env).value(process.argv.slice(2)) as readonly string[],
+    argv: plainRedaction(env).value(process.argv.slice(2)) as readonly string[],
     beneathAgent: async () => {
       const { findAgentAbove } = await import('../guard/unlock/find-agent-above.ts')
       return (await findAgentAbove({ env, pid: process.pid })) !== null

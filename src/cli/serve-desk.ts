@@ -1,32 +1,26 @@
 import { GantryError } from '../core/error.ts'
+import { createRedaction } from '../core/redaction.ts'
 import type { TaskDesk } from '../server/handlers.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
-import { startError, validateStart } from '../task/validate-start.ts'
+import { checkSubmission } from '../task/check-submission.ts'
 import { submissionAgain } from '../task/worker/submission-again.ts'
-import { submitTask } from '../task/worker/submit-task.ts'
+import { type Submission, submitTask } from '../task/worker/submit-task.ts'
 import type { CliContext } from './context.ts'
 
 /** Tasks that come by HTTP: checked as those of the command line are, and queued. */
-export function taskDesk({ env, signal }: CliContext, queue: TaskQueue): TaskDesk {
-  const again = (how: 'apply' | 'retry', id: string): QueuedTask => {
+export function taskDesk(context: Pick<CliContext, 'env' | 'signal'>, queue: TaskQueue): TaskDesk {
+  const queued = async (submission: Submission): Promise<QueuedTask> => {
+    await checkSubmission(submission, context)
+    return submitTask(queue, submission, createRedaction([], context.env))
+  }
+  const again = (how: 'apply' | 'retry', id: string): Promise<QueuedTask> => {
     const task = queue.get(id)
     if (task === null) throw new GantryError('NOT_FOUND', `there is no task ${id}`)
-    return submitTask(queue, submissionAgain(how, task))
+    return queued(submissionAgain(how, task))
   }
   return {
-    async submit(body) {
-      const { description, repository, dry_run, verbose, agent, model, sandbox, max_cost_usd } = body
-      const check = await validateStart({
-        repository,
-        description,
-        agent: agent ?? 'builtin',
-        model: model ?? 'default',
-        sandbox: sandbox ?? 'auto',
-        env,
-        signal,
-      })
-      if (check.kind === 'refused') throw startError(check.problems)
-      return submitTask(queue, {
+    submit: ({ description, repository, dry_run, verbose, agent, model, sandbox, max_cost_usd }) =>
+      queued({
         repository,
         description,
         dryRun: dry_run,
@@ -37,8 +31,7 @@ export function taskDesk({ env, signal }: CliContext, queue: TaskQueue): TaskDes
           ...(sandbox !== undefined && { sandbox }),
           ...(max_cost_usd !== undefined && { max_cost_usd }),
         },
-      })
-    },
+      }),
     retry: (id) => again('retry', id),
     apply: (id) => again('apply', id),
   }

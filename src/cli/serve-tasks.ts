@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { createRedaction } from '../core/redaction.ts'
 import { isDirectory } from '../io/path-kind.ts'
@@ -7,6 +8,7 @@ import { accessLog } from '../server/access-log.ts'
 import { type GantryServer, openServer } from '../server/open-server.ts'
 import { isLoopback } from '../server/own-hosts.ts'
 import { type ServeToken, serveToken } from '../server/serve-token.ts'
+import type { WorkerPowers } from '../task/worker/do-task.ts'
 import { workOnQueue } from '../task/worker/work-on-queue.ts'
 import type { CliContext } from './context.ts'
 import { taskDesk } from './serve-desk.ts'
@@ -58,7 +60,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
     const go = AbortSignal.any([signal, stop.signal])
     const working = Promise.all(
       repositories.map((repository) =>
-        workOnQueue({ repository, until: 'told', signal: go }, workerPowers(context, queue, store)),
+        keepWorking(repository, go, workerPowers(context, queue, store), context),
       ),
     )
     working.catch(() => stop.abort())
@@ -71,6 +73,25 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
     await server.close()
     await working
   })
+}
+
+const pauseMs = 5_000
+
+/** A disk that is full for a while stops a worker, and not the server: the task is taken up again when there is room. */
+async function keepWorking(
+  repository: string,
+  signal: AbortSignal,
+  powers: WorkerPowers,
+  { stderr }: CliContext,
+): Promise<void> {
+  while (!signal.aborted)
+    try {
+      await workOnQueue({ repository, until: 'told', signal }, powers)
+    } catch (error) {
+      if (!(error instanceof GantryError)) throw error
+      stderr.write(`The worker stopped: ${error.message}. It begins again in ${pauseMs / 1000} s.\n`)
+      await wait(pauseMs, undefined, { signal }).catch(() => {})
+    }
 }
 
 function repositoriesOf({ repository }: ServeFlags, context: CliContext): readonly string[] {

@@ -1,9 +1,5 @@
-import { dirname, join, resolve } from 'node:path'
-import { GantryError } from '../core/error.ts'
-import { findGitTop } from '../io/find-git-top.ts'
-import { isDirectory, isMissing } from '../io/path-kind.ts'
-import { realPath } from '../io/real-path.ts'
-import { agentFileName, type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
+import { type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
+import { findRepository } from './find-repository.ts'
 
 export interface FoundVerification {
   /** Real path. */
@@ -16,21 +12,6 @@ export interface FoundVerification {
  * `configFile` is read instead; the repository is then the git working tree, or the directory itself where there is none.
  */
 export function findVerification(directory: string, configFile?: string): FoundVerification {
-  if (!isDirectory(directory)) {
-    throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
-      hint: 'Name the repository with --root DIR.',
-    })
-  }
-  const start = realPath(resolve(directory))
-  const top = findGitTop(start)
-  const repository = (configFile === undefined ? upward(start, top) : null) ?? top ?? start
+  const repository = findRepository(directory, { named: configFile !== undefined })
   return { repository, agentFile: readAgentFile(repository, configFile) }
-}
-
-function upward(start: string, top: string | null): string | null {
-  for (let here = start; ; here = dirname(here)) {
-    // Whatever stands there, even a link that leads nowhere, is what the user means: reading it tells what is wrong.
-    if (!isMissing(join(here, agentFileName))) return here
-    if (here === top || here === dirname(here)) return null
-  }
 }

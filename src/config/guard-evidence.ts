@@ -12,7 +12,8 @@ import { latestHistory } from '../rules/ledger/latest-history.ts'
 import { recordedEnvironment } from '../rules/ledger/recorded-environment.ts'
 import { lookAtProject } from '../rules/project/look-at-project.ts'
 import { readSettings } from '../rules/settings/read-settings.ts'
-import { agentFileName, type ReadAgentFile } from '../verifier/agent-file.ts'
+import type { ReadAgentFile } from '../verifier/agent-file.ts'
+import { agentFileName } from '../verifier/agent-file-defaults.ts'
 import type { VerificationDetails, VerifierResponse } from '../verifier/contract.ts'
 
 export interface EvidencePlace {

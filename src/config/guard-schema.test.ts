@@ -26,6 +26,17 @@ const samples: unknown[] = [
   { middleware: { pre_completion_checklist: { verification_commands: ['npm test'] } } },
   { state: { format: 'json', dir: '.harness' } },
   { state: { format: 'xml' } },
+  { boundary: { enabled: true, package: '', root: '', also: [], refused: [], git: 'read' } },
+  { boundary: { package: 'packages/one', root: '/a', also: ['/tmp'], refused: ['agent.yaml', 'a..b/c'] } },
+  { boundary: { package: '/packages' } },
+  { boundary: { package: 'a/../../b' } },
+  { boundary: { package: '..' } },
+  { boundary: { root: 'a' } },
+  { boundary: { also: ['tmp'] } },
+  { boundary: { refused: ['../x'] } },
+  { boundary: { refused: ['/x'] } },
+  { boundary: { refused: [''] } },
+  { boundary: { git: 'write' } },
   { stat: {} },
 ]
 

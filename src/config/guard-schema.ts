@@ -44,7 +44,7 @@ function valueSchema({ kind, min, max, pattern, choices = [] }: Setting): z.ZodT
     case 'text':
       return pattern === undefined ? z.string().min(1) : z.string().regex(new RegExp(pattern))
     case 'texts':
-      return z.array(z.string().min(1))
+      return z.array(pattern === undefined ? z.string().min(1) : z.string().regex(new RegExp(pattern)))
     case 'choice':
       return z.enum(choices)
   }

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { sha256 } from '../io/sha256.ts'
@@ -46,7 +47,7 @@ export interface VerifiedRepository {
  * leaves no directory behind. Throws GantryError INTERRUPTED after an abort, when everything is closed.
  */
 export async function verifyRepository(request: RepositoryRequest): Promise<VerifiedRepository> {
-  const { store, agentFile, repository, signal, onWarning } = request
+  const { store, agentFile, repository, signal } = request
   const told = await toldGuard(request)
   const env = told?.env ?? request.env
   const chosen =
@@ -58,6 +59,7 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
   const run = openVerifyRun(request)
   request.onRun?.(run)
   const sweeping = sweep(engine, request)
+  const clean = cleaningOnce(request, run.id)
   try {
     const response = await verify({
       repository,
@@ -68,7 +70,11 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
       signal,
       cachesDir: join(store.cacheDir, 'verify', sha256(repository).slice(0, 16)),
       ...(request.redact !== undefined && { redact: request.redact }),
-      ...(request.onEvent !== undefined && { onEvent: request.onEvent }),
+      onEvent: (event) => {
+        request.onEvent?.(event)
+        // While a step runs there is nothing else to do.
+        if (event.kind === 'step_started') void clean().catch(() => {})
+      },
     })
     if (response.run_id === null) removeRun(store, run.id)
     const evidence = (await told?.record(response)) ?? nothingTold
@@ -80,8 +86,20 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
     throw error
   } finally {
     await sweeping
-    for (const { id, message } of applyRetention(store, { protect: [run.id] }).failed)
+    await clean()
+  }
+}
+
+function cleaningOnce({ store, onWarning }: RepositoryRequest, runId: string): () => Promise<void> {
+  let cleaned: Promise<void> | null = null
+  const clean = async (): Promise<void> => {
+    await setImmediate()
+    for (const { id, message } of applyRetention(store, { protect: [runId] }).failed)
       onWarning?.(`${id} could not be removed: ${message}`)
+  }
+  return () => {
+    cleaned ??= clean()
+    return cleaned
   }
 }
 

@@ -24,6 +24,10 @@ const adviceOf: Readonly<Record<string, readonly string[]>> = {
     'A call that leaves the named file alone would pass.',
     'A person can change file_protection.protected_patterns in harness.json.',
   ],
+  'confine-writes': [
+    'A call that writes inside the boundary only would pass.',
+    'A person can change boundary in harness.json, or the HARNESS_BOUNDARY_ variables the agent is started with.',
+  ],
   settings: ['A person has to mend the settings of the guard.'],
 }
 

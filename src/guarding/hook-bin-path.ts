@@ -4,7 +4,7 @@ import { isFile } from '../io/path-kind.ts'
 
 /**
  * The program every hook starts. In the published package it is `hook/hook-bin.js` beside the program's own bundle; in a checkout
- * it is a bundle somebody built, because that starts faster, and else the source, which Node runs as it is.
+ * it is the source, which Node runs as it is: a bundle that somebody built there may be older than the rules.
  */
 export function hookBinPath(from: string = import.meta.dirname): string {
   for (let directory = from; ; directory = dirname(directory)) {
@@ -17,9 +17,4 @@ export function hookBinPath(from: string = import.meta.dirname): string {
   })
 }
 
-const places = [
-  'hook/hook-bin.js',
-  'node_modules/.cache/gantry/hook-bin.js',
-  'dist/hook/hook-bin.js',
-  'src/hook-bin.ts',
-]
+const places = ['hook/hook-bin.js', 'src/hook-bin.ts']

@@ -6,6 +6,8 @@ export interface ChildRequest {
   readonly stdin?: string | Uint8Array
   /** It must not outlive this process, even when this process is killed and cannot do anything about it. */
   readonly endsWithUs?: boolean
+  /** It only writes to its output and never opens it by a name, so that sockets do, which are there at once. */
+  readonly onlyWrites?: boolean
 }
 
 export type ChildExit =

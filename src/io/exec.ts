@@ -25,6 +25,8 @@ export interface ExecRequest {
   readonly onStderr?: (chunk: Uint8Array) => void
   /** It and its group end when this process is killed and cannot end them itself. For what may cost money. Linux only. */
   readonly endsWithUs?: boolean
+  /** It only writes to its output and never opens it as `/dev/stdout`: then it is started a little sooner. */
+  readonly onlyWrites?: boolean
 }
 
 /** How a process ended. A child that could not be started is a value too: it is a finding, not a bug of ours. */

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { exec } from './exec.ts'
 import { findGitTop } from './find-git-top.ts'
+import { type GitSettings, plainGitSettings, readGitSettings } from './git-settings.ts'
 import { monotonicMs } from './monotonic.ts'
 
 /** A repository that is only looked at: nothing in it is written, and nothing its configuration names is run. */
@@ -60,19 +61,14 @@ export async function openRepository(
   if (root === null || (timeoutMs !== undefined && isSilent(root))) return null
   const bound = timeoutMs === undefined ? null : { timeoutMs, whenLate: () => silence(root) }
   const plain = environment(root)
-  const listed = await runGit({ root, env: plain, bound }, ['config', '--list', '-z'])
-  if (listed.exitCode !== 0) return null
-  const settings = listed.stdout
-    .toString('utf8')
-    .split('\0')
-    .map((setting) => setting.split('\n', 2))
-  const drivers = filterDrivers(settings.map(([key]) => key ?? ''))
-  const env = { ...plain, ...withoutFilters(drivers) }
-  const format = settings.findLast(([key]) => key === 'extensions.objectformat')
+  const settings = plainGitSettings(root, plain) ?? (await askSettings({ root, env: plain, bound }))
+  if (settings === null) return null
+  const { filters, objectFormat } = settings
+  const env = { ...plain, ...withoutFilters(filters) }
   return {
     root,
-    objectFormat: format?.[1] === 'sha256' ? 'sha256' : 'sha1',
-    hasFilters: drivers.length > 0,
+    objectFormat,
+    hasFilters: filters.length > 0,
     run: (args, options) => runGit({ root, env, bound }, args, options),
   }
 }
@@ -104,9 +100,9 @@ function environment(root: string): Record<string, string> {
   }
 }
 
-function filterDrivers(keys: readonly string[]): string[] {
-  const names = keys.map((key) => /^filter\.(.+)\.(?:clean|process)$/s.exec(key)?.[1])
-  return [...new Set(names.filter((name) => name !== undefined))]
+async function askSettings(place: GitPlace): Promise<GitSettings | null> {
+  const { exitCode, stdout } = await runGit(place, ['config', '--list', '-z'])
+  return exitCode === 0 ? readGitSettings(stdout.toString('utf8')) : null
 }
 
 function withoutFilters(drivers: readonly string[]): Record<string, string> {
@@ -141,6 +137,7 @@ async function runGit(
     env,
     // File names are bytes; the captured text would have made them UTF-8.
     maxOutputBytes: 4096,
+    onlyWrites: true,
     onStdout: (chunk) => void chunks.push(chunk),
     ...(stdin === undefined ? {} : { stdin }),
     // It only reads: nothing has to be put in order before it goes.

@@ -1,4 +1,4 @@
-import { openRepository } from './git-repository.ts'
+import { type GitRepository, openRepository } from './git-repository.ts'
 
 /** What a manifest tells of the repository a run was started in. */
 export interface GitInfo {
@@ -13,7 +13,11 @@ export interface GitInfo {
 /** null when `dir` is in no repository, or when there is no git that can read it. Writes nothing and runs no hook or filter. */
 export async function gitInfo(dir: string): Promise<GitInfo | null> {
   const repository = await openRepository(dir)
-  if (repository === null) return null
+  return repository === null ? null : repositoryInfo(repository)
+}
+
+/** The same of a repository that is open already. */
+export async function repositoryInfo(repository: GitRepository): Promise<GitInfo | null> {
   const flags = [
     '--branch',
     '--no-ahead-behind',

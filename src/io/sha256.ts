@@ -9,3 +9,12 @@ export function sha256(content: string | Uint8Array): string {
   if (content.length > shortLength) return createHash('sha256').update(content).digest('hex')
   return hex(sha256Bytes(typeof content === 'string' ? Buffer.from(content) : content))
 }
+
+/** Of all parts, one after the other. */
+export function sha256OfParts(parts: readonly Uint8Array[]): string {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  if (length <= shortLength) return hex(sha256Bytes(...parts))
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('hex')
+}

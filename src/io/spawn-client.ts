@@ -2,16 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ChildExit, ChildRequest } from './child.ts'
 import { addStarter } from './process-tree.ts'
+import { countStart, needsServer, needsServerSoon } from './spawn-count.ts'
 import type { SpawnOrder, SpawnReply } from './spawn-protocol.ts'
 
 export interface RemoteChild {
   readonly pid: number
   readonly exit: Promise<ChildExit>
 }
-
-/** A process that starts only a few programs starts them itself. The server is made ready a little before it is used. */
-const readyAfter = 6
-const usedAfter = 12
 
 /**
  * Lets the spawn server start a program. null when the caller must do it itself: there is no server yet, none can be had
@@ -21,11 +18,11 @@ export async function spawnElsewhere(
   { argv: [file, ...args], cwd, env, endsWithUs = false }: ChildRequest,
   stdio: SpawnOrder['stdio'],
 ): Promise<RemoteChild | null> {
-  spawned += 1
-  if (spawned <= readyAfter && !endsWithUs) return null
+  const count = countStart()
+  if (!needsServerSoon() && !endsWithUs) return null
   prepareSpawning()
-  if (spawned <= usedAfter && !endsWithUs) return null
-  return servers?.[spawned % 2]?.start({ file, args, cwd, env, stdio }) ?? null
+  if (!needsServer() && !endsWithUs) return null
+  return servers?.[count % 2]?.start({ file, args, cwd, env, stdio }) ?? null
 }
 
 /** Makes the servers now, for a caller that knows that it will need them: they take a moment to be ready. */
@@ -33,7 +30,6 @@ export function prepareSpawning(): void {
   servers ??= [openServer(), openServer()]
 }
 
-let spawned = 0
 /** Two, so that the exit of one program is not told late because another is just being started. */
 let servers: readonly (SpawnServer | null)[] | undefined
 

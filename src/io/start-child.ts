@@ -6,6 +6,7 @@ import type { ChildExit, ChildRequest } from './child.ts'
 import { type InputFile, openInputFile } from './input-file.ts'
 import { openPipe, type Pipe } from './pipe.ts'
 import { spawnElsewhere } from './spawn-client.ts'
+import { countStart, needsServer } from './spawn-count.ts'
 
 export interface StartedChild {
   /** undefined when it could not be started. */
@@ -21,7 +22,9 @@ export interface StartedChild {
 export async function startChild(request: ChildRequest): Promise<StartedChild> {
   const { stdin = '' } = request
   const input = stdin.length > 0 ? openInputFile(stdin) : null
-  const [output, errors] = [openPipe(), openPipe()]
+  // Where others start the programs, pipes are there already, and sockets cannot be handed on.
+  const socketsDo = request.onlyWrites === true && !needsServer()
+  const [output, errors] = socketsDo ? [null, null] : [openPipe(), openPipe()]
   try {
     const elsewhere = await elsewhereIfPossible(request, input, output, errors)
     const here = elsewhere === null ? spawnHere(request, input, output, errors) : null
@@ -54,7 +57,10 @@ async function elsewhereIfPossible(
   errors: Pipe | null,
 ) {
   const needsStream = (request.stdin ?? '').length > 0 && input === null
-  if (needsStream || output === null || errors === null) return null
+  if (needsStream || output === null || errors === null) {
+    countStart()
+    return null
+  }
   return spawnElsewhere(request, [input?.held ?? null, output.theirs, errors.theirs])
 }
 

@@ -26,6 +26,8 @@ export interface TreeHashOptions {
   readonly omit?: readonly string[]
   /** How long each call of git may take; then the tree is walked. */
   readonly gitTimeoutMs?: number
+  /** The repository around the directory, just opened by the caller; `gitTimeoutMs` is then what it was opened with. */
+  readonly repository?: GitRepository | null
 }
 
 /**
@@ -58,7 +60,8 @@ function realDirectory(dir: string): string {
 
 /** null when git does not answer for this directory: no repository, no git, or a repository that ignores it. */
 async function hashInRepository(top: string, options: TreeHashOptions): Promise<TreeHash | null> {
-  const repository = await openRepository(top, bounded(options))
+  const repository =
+    options.repository === undefined ? await openRepository(top, bounded(options)) : options.repository
   if (repository === null) return null
   const ignored = repository.root !== top && (await isIgnored(repository, top))
   return ignored ? null : hashRepository(repository, top, options)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256OfParts } from './sha256.ts'
 
 /**
  * A tree as `git ls-files --stage -v -z` prints it: per file the letter H, mode, id and stage 0, a tab, the path, NUL; sorted by
@@ -52,7 +52,7 @@ export function hashListing(
   { bytes, starts }: TreeListing,
   replacements: ReadonlyMap<string, string | null>,
 ): { readonly hash: string; readonly files: number } {
-  const hash = createHash('sha256')
+  const parts: Uint8Array[] = []
   const pathOf = (index: number): string =>
     pathAt(bytes, starts[index] ?? 0, (starts[index + 1] ?? bytes.length) - 1)
   let files = 0
@@ -60,7 +60,7 @@ export function hashListing(
   const keep = (until: number): void => {
     files += until - next
     // Untouched stretches go through as they are: on a large tree nearly everything is one.
-    hash.update(bytes.subarray(starts[next] ?? bytes.length, starts[until] ?? bytes.length))
+    parts.push(bytes.subarray(starts[next] ?? bytes.length, starts[until] ?? bytes.length))
     next = until
   }
   for (const path of [...replacements.keys()].sort()) {
@@ -68,11 +68,11 @@ export function hashListing(
     while (next < starts.length && pathOf(next) === path) next += 1
     const record = replacements.get(path)
     if (typeof record !== 'string') continue
-    hash.update(record, 'latin1')
+    parts.push(Buffer.from(record, 'latin1'))
     files += 1
   }
   keep(starts.length)
-  return { hash: hash.digest('hex'), files }
+  return { hash: sha256OfParts(parts), files }
 }
 
 function pathAt(bytes: Buffer, start: number, end: number): string {

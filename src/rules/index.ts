@@ -1,4 +1,5 @@
 import { completionGate } from './completion-gate.ts'
+import { confineWrites } from './confine-writes.ts'
 import type { Rule } from './contract.ts'
 import { countEdits } from './count-edits.ts'
 import { detectLoops } from './detect-loops.ts'
@@ -15,6 +16,7 @@ import { trackTasks } from './track-tasks.ts'
 export const rules: readonly Rule[] = [
   protectItself,
   protectFiles,
+  confineWrites,
   refuseUnseenInput,
   injectContext,
   relayCompaction,

@@ -129,6 +129,7 @@ const settings: Settings = {
     verificationTimeoutSeconds: 600,
   },
   fileProtection: { enabled: true, protectedPatterns: defaultPatterns },
+  boundary: { enabled: false, root: '', package: '', also: [], refused: [], git: 'all' },
   traceLogging: { enabled: true, logToolCalls: true, logFileEdits: true, maxLogSizeMb: 10 },
   state: { format: 'json', dir: '.harness' },
 }

@@ -6,7 +6,7 @@ import { patchedPaths } from './shell/patched-paths.ts'
 import { scanPowerShell } from './shell/powershell.ts'
 import { toolInputTargets } from './tool-input-targets.ts'
 
-export type { CallTargets, OpaquePart, WriteTarget } from './shell/effects.ts'
+export type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from './shell/effects.ts'
 
 /** The same for every tool: file tools, patches, shells, MCP tools. */
 export function callTargets(call: ToolCall, cwd: string, world: World): CallTargets {

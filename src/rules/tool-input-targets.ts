@@ -40,7 +40,7 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
       .filter(({ value }) => /[*?[{]/.test(value))
       .map(({ value }) => `rm -rf -- ${unquotedGlob(value)}`),
   ]
-  const found = [
+  const found: readonly CallTargets[] = [
     {
       ...nothing,
       writes: [
@@ -51,10 +51,12 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
     },
     ...lines.flatMap((line) => directories.map((directory) => interpret(line, directory, world))),
   ]
+  const into = found.flatMap((each) => each.into ?? [])
   return {
     writes: found.flatMap((each) => each.writes),
     runs: found.flatMap((each) => each.runs),
     opaque: found.flatMap((each) => each.opaque),
+    ...(into.length > 0 && { into }),
   }
 
   function isPathHere({ key, value }: Field): boolean {

@@ -1,7 +1,12 @@
 import { bubblewrapEngine } from './bubblewrap/engine.ts'
 import type { EngineContext, EngineProbe, SandboxEngine, SandboxFailure, SandboxName } from './contract.ts'
-import { dockerEngine } from './docker/docker-engine.ts'
 import { hostEngine } from './host/engine.ts'
+
+/** What it needs to talk to its daemon takes longer to load than bubblewrap to run. */
+const dockerEngine = loadedWhenUsed(
+  'docker',
+  async () => (await import('./docker/docker-engine.ts')).dockerEngine,
+)
 
 /** Every engine by its name. */
 export const sandboxEngines: Readonly<Record<SandboxName, SandboxEngine>> = {
@@ -16,6 +21,15 @@ const automatic: readonly SandboxEngine[] = [dockerEngine, bubblewrapEngine]
 /** Every engine that is a sandbox, usable or not. */
 export function probeEngines(context: EngineContext): Promise<readonly EngineProbe[]> {
   return Promise.all(automatic.map((engine) => engine.probe(context)))
+}
+
+function loadedWhenUsed(name: SandboxName, load: () => Promise<SandboxEngine>): SandboxEngine {
+  return {
+    name,
+    probe: async (context) => (await load()).probe(context),
+    open: async (request) => (await load()).open(request),
+    sweep: async (context) => (await load()).sweep(context),
+  }
 }
 
 /** The engine asked for, whether it can be used or not: it says so itself. `auto`: the first that can. */

@@ -199,15 +199,16 @@ test('a failed task is retried and the proposal of a dry run applied, each as a 
   expect(applied).toMatchObject({ dry_run: false, options: { proposal_of: 'run_20260101_000000_aaaaaa' } })
 })
 
-test('diff and report are what the task left, or not there', async () => {
+test('the diff is the one after the last edit, the report what the task left, or neither is there', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   const id = lab.begin()
   expect((await ask(`/v1/tasks/${id}/diff`)).status).toBe(404)
   await documented('taskReport', await ask(`/v1/tasks/${id}/report`))
-  writePaper(lab, id, 'changes.patch', '--- a/x\n+++ b/x\n')
+  for (const sign of '-+')
+    lab.queue.append(id, { kind: 'diff', text: `--- a/x\n+++ b/x\n${sign}\n`, files: ['x'] }, 'detail')
   writePaper(lab, id, 'stuck_report.md', '# Stuck: größer\n')
-  expect(await documented('taskDiff', await ask(`/v1/tasks/${id}/diff`))).toBe('--- a/x\n+++ b/x\n')
+  expect(await documented('taskDiff', await ask(`/v1/tasks/${id}/diff`))).toBe('--- a/x\n+++ b/x\n+\n')
   expect(await documented('taskReport', await ask(`/v1/tasks/${id}/report`))).toBe('# Stuck: größer\n')
 })
 

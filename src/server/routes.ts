@@ -121,7 +121,7 @@ export const routes = {
   taskDiff: {
     method: 'get',
     path: '/v1/tasks/{id}/diff',
-    summary: 'What a task changed, or proposes to change; git apply takes it.',
+    summary: 'What a dry run proposes, as git apply takes it; else what a task changed so far.',
     reply: text('text/x-diff', 'A unified diff.'),
     problems: [404],
   },

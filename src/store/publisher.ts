@@ -32,6 +32,7 @@ export function startPublisher({ store, runId, earlier, unpublished, onWarning }
   const unwritten: (TrialRow | RunLine)[] = [...unpublished]
   let unindexed: TrialRow[] = []
   let lastStamp: string | null = null
+  let hasTrials = earlier.length > 0
   let timer: NodeJS.Timeout | undefined
   let indexing: Promise<void> = Promise.resolve()
 
@@ -61,6 +62,7 @@ export function startPublisher({ store, runId, earlier, unpublished, onWarning }
   }
   return {
     add: (row) => {
+      hasTrials = true
       rows.set(row.trial_id, row)
       unwritten.push(row)
       unindexed.push(row)
@@ -74,7 +76,8 @@ export function startPublisher({ store, runId, earlier, unpublished, onWarning }
     finish: async (line) => {
       unwritten.push(line)
       publish()
-      await index()
+      // A run without trials is read again in no time by whoever opens the index; to open it here would take as long as the run.
+      if (hasTrials) await index()
     },
     stop: publish,
   }

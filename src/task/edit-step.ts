@@ -1,11 +1,14 @@
+import { join } from 'node:path'
 import type { AgentOutcome } from '../agents/contract.ts'
+import { readJsonIfExists } from '../io/files.ts'
 import { writePrivateAtomic } from '../io/private-store.ts'
 import { weakenings } from '../rules/tests/weakenings.ts'
 import { editorPrompt } from './editor/editor-prompt.ts'
+import { type GuardedFiles, keepGuarded, putGuardedBack } from './editor/guarded-files.ts'
 import type { Situation } from './editor/prompt-facts.ts'
 import { type PutBack, putBackForbidden } from './editor/put-back-forbidden.ts'
 import { testsNow } from './editor/tests-now.ts'
-import { watchGuardedFiles } from './editor/watch-guarded-files.ts'
+import { placesOf } from './open-task.ts'
 import { infra, TaskHalt } from './task-halt.ts'
 import { currentStrategy, goOn, type TaskInHand } from './task-in-hand.ts'
 
@@ -60,9 +63,9 @@ async function edit(hand: TaskInHand, number: number, situation: Situation): Pro
   spending.check()
   const begun = journal.kept<string>(`edit-${number}-begun`)
   const before = begun ?? (await tree.take())
+  const guarded = guardedBefore(hand, number, begun !== undefined)
   if (begun === undefined) journal.keep(`edit-${number}-begun`, before)
   const prompt = promptFor(hand, situation, begun !== undefined)
-  const guarded = watchGuardedFiles(tree.root)
   const startedMs = performance.now()
   const left = spending.budget.remainingUsd()
   const outcome = await work.edit({ prompt, number, signal, ...(left !== null && { maxCostUsd: left }) })
@@ -70,11 +73,7 @@ async function edit(hand: TaskInHand, number: number, situation: Situation): Pro
   spending.charge(outcome.costUsd)
   spending.add(outcome.costUsd)
   const putBack = [
-    ...guarded().map((path) => ({
-      path,
-      why: 'it belongs to git or decides how the work is verified',
-      isLeft: false,
-    })),
+    ...putGuardedBack(tree.root, guarded),
     ...(await putBackForbidden(tree, boundary, before, (patch) =>
       writePrivateAtomic(run.reportPath(`put-back-${number}.patch`), patch),
     )),
@@ -92,6 +91,16 @@ async function edit(hand: TaskInHand, number: number, situation: Situation): Pro
     weaker: weakenings(baseline.tests, await testsNow(tree.root, request.steps)).slice(0, 20),
     warnings: outcome.warnings ?? [],
   }
+}
+
+/** As they were when the turn began, also when that was in a process that died since. They may hold secrets, and go with the states. */
+function guardedBefore({ tree, run }: TaskInHand, number: number, isContinued: boolean): GuardedFiles {
+  const path = join(placesOf(run).shadow, `guarded-${number}.json`)
+  const kept = isContinued ? (readJsonIfExists(path) as GuardedFiles | undefined) : undefined
+  if (kept !== undefined) return kept
+  const guarded = keepGuarded(tree.root)
+  writePrivateAtomic(path, JSON.stringify(guarded))
+  return guarded
 }
 
 /** What did not really happen ends the task; an agent that crashed or ran out of time left work that is verified. */

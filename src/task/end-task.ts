@@ -1,5 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import { writeFileAtomic } from '../io/files.ts'
+import { writePrivateAtomic } from '../io/private-store.ts'
 import type { KeptVerification } from './kept-verification.ts'
 import type { InfrastructureFault } from './reports/stuck-facts.ts'
 import { removeStuckReport, stuckReport, writeStuckReport } from './reports/stuck-report.ts'
@@ -33,6 +34,8 @@ export async function endSuccessful(hand: TaskInHand, verification: KeptVerifica
     ),
   )
   writeFileAtomic(run.reportPath('summary.md'), summary)
+  // Byte for byte, so that git can apply it elsewhere: what is in it is in the tree, too, and for nobody else's eyes.
+  writePrivateAtomic(run.reportPath('changes.patch'), await tree.patch(baseline.tree, verification.tree))
   if (hand.stuck !== null) {
     removeStuckReport(request.repository)
     resolveStuckRuns(powers.store, request.repository, hand.stuck)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { verifyRepository } from '../config/verify-repository.ts'
+import { definedVariables } from '../core/defined-variables.ts'
 import { createRedaction, type Redaction } from '../core/redaction.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { resolveModel } from '../models/index.ts'
@@ -12,7 +13,7 @@ import type { VerifyEvent } from '../verifier/contract.ts'
 import { type EditorOptions, openEditor } from './editor/open-editor.ts'
 import { openScouts } from './scouts/open-scouts.ts'
 import type { TaskPowers, TaskSite, TaskWork, VerifyAttempt, VerifyWatch } from './task-request.ts'
-import { definedIn, type ReadyStart } from './validate-start.ts'
+import type { ReadyStart } from './validate-start.ts'
 
 export interface WorkOptions extends Pick<EditorOptions, 'guardAgent' | 'guarded'> {
   readonly start: ReadyStart
@@ -101,7 +102,7 @@ function verifier(options: WorkOptions, site: TaskSite): VerifyAttempt {
       agentFile: start.agentFile,
       sandbox: start.engine,
       store,
-      env: definedIn(env),
+      env: definedVariables(env),
       signal,
       argv,
       title: `verification ${attempt} of ${site.run.id}`,

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { copyTree } from '../io/copy-tree.ts'
 import { makeDirectories } from '../io/directory.ts'
@@ -38,7 +38,8 @@ export async function openTask(ground: TaskGround): Promise<Omit<TaskInHand, 'wo
   for (const place of [home, scratch]) makeDirectories(place)
   const root = request.dryRun ? await copyRepository(ground) : request.repository
   if (!request.dryRun) ignoreOwn(ground)
-  const tree = await openTree({ dir: shadow, root, leaveOut: [agentDirectory], env: powers.env })
+  const leaveOut = [agentDirectory, ...storeInside(ground)]
+  const tree = await openTree({ dir: shadow, root, leaveOut, env: powers.env })
   const baseline = await journal.step(
     'baseline',
     async (): Promise<Baseline> => ({ tree: await tree.take(), tests: await testsNow(root, request.steps) }),
@@ -94,14 +95,16 @@ function nothingKnown(): Known {
 }
 
 /** What a dry run works in. git's own directory stays where it is: a copy of it could lead back. */
-async function copyRepository({ request, run, journal, emit }: TaskGround): Promise<string> {
+async function copyRepository(ground: TaskGround): Promise<string> {
+  const { request, run, journal, emit } = ground
   const { workspace } = placesOf(run)
+  const own = storeInside(ground)
   await journal.step('workspace', async () => {
     removeTree(workspace)
     const left: string[] = []
     const { warnings } = await copyTree(request.repository, workspace, {
       exclude: (path, isDirectory) => {
-        if (path === '.git' || path.endsWith('/.git')) return true
+        if (path === '.git' || path.endsWith('/.git') || own.includes(path)) return true
         if (isDirectory || resolveInside(request.repository, path).kind !== 'outside') return false
         left.push(`${path} leads out of the repository and was not copied`)
         return true
@@ -111,6 +114,12 @@ async function copyRepository({ request, run, journal, emit }: TaskGround): Prom
     return true
   })
   return workspace
+}
+
+/** What Gantry keeps while it works is no part of the work, also when somebody keeps it in the repository. */
+function storeInside({ request, powers }: TaskGround): readonly string[] {
+  const path = relative(request.repository, powers.store.root)
+  return path === '' || path.startsWith('..') || isAbsolute(path) ? [] : [path]
 }
 
 function ignoreOwn({ request, emit }: TaskGround): void {

@@ -24,7 +24,6 @@ import { workOnTask } from './work-on-task.ts'
  * with a state; only a text that is no task, a run directory that cannot be had, and a worker that goes away throw.
  */
 export async function runTask(request: TaskRequest, powers: TaskPowers): Promise<TaskEnd> {
-  const startedMs = performance.now()
   const task = parseTask(request.description)
   const run = await openTaskRun(request, powers)
   let isEnded = false
@@ -32,6 +31,7 @@ export async function runTask(request: TaskRequest, powers: TaskPowers): Promise
     powers.onChange({ task_run_id: run.id })
     const journal = openJournal(run)
     const now = powers.now ?? (() => systemClock.now())
+    const startedMs = request.startedAt === undefined ? now().getTime() : Date.parse(request.startedAt)
     const { redaction, onEvent } = powers
     const emit = await openTaskLog({ run, taskId: request.taskId, redaction, now, onEvent })
     const spending = openSpending(journal, request.maxCostUsd ?? null)
@@ -84,7 +84,8 @@ async function bringToEnd(ground: TaskGround, startedMs: number): Promise<TaskEn
     attempts: opened.known?.attempts.length ?? 0,
     replans: opened.known?.counters.replans ?? 0,
     costUsd: spending.total(),
-    durationMs: Math.round(performance.now() - startedMs),
+    // Also the time of processes that died on it, and the time nobody worked on it.
+    durationMs: Math.max(0, ground.now().getTime() - startedMs),
     summary: null,
     report: null,
     proposal: null,

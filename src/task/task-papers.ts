@@ -7,7 +7,7 @@ import type { TaskRecord } from '../store/queue/contract.ts'
 export interface TaskPapers {
   readonly summary: string | null
   readonly stuckReport: string | null
-  /** What it changed, or proposes to change, as one unified diff. */
+  /** What it changed, or proposes to change, whole: git applies it. Of a task that runs or is stuck see `lastDiff`. */
   readonly diff: string | null
 }
 

@@ -15,6 +15,8 @@ export interface TaskRequest {
   readonly repository: string
   readonly description: string
   readonly dryRun: boolean
+  /** When it was first begun, ISO 8601; now, when nobody says. */
+  readonly startedAt?: string
   /** An earlier process died on it. */
   readonly resumed: boolean
   /** The run directory that process made; null when there is none. */

@@ -73,6 +73,21 @@ test('everything that is wrong is told together', async () => {
   expect(text).toContain('ANTHROPIC_API_KEY')
 })
 
+test('that there is no model is told once, and no line of it ends in blanks', async () => {
+  const refused = await check({}, { agent: 'builtin', model: 'default' })
+  if (refused.kind !== 'refused') throw new Error('it was ready')
+  expect(refused.problems.map(({ what }) => what)).toEqual(['agent.yaml', 'model'])
+  const text = startError(refused.problems).message
+  expect(text.match(/ANTHROPIC_API_KEY/g)).toHaveLength(1)
+  expect(text).not.toMatch(/ $/m)
+})
+
+test('where no sandbox can be used each is told with its remedy, and none is recommended twice', async () => {
+  const env = { PATH: '/nowhere', DOCKER_HOST: 'unix:///nowhere.sock' }
+  const refused = await check(whole, { sandbox: 'auto', env })
+  expect(refused).toMatchObject({ kind: 'refused', problems: [{ what: 'sandbox', hint: null }] })
+})
+
 test('a repository that is not there, and a broken agent.yaml, are told with their place', async () => {
   const missing = await check({}, { repository: join('/', 'nowhere', 'at-all') })
   expect(missing).toMatchObject({ kind: 'refused', problems: [{ what: 'repository' }, { what: 'model' }] })

@@ -1,6 +1,7 @@
 import { loadProject, type Project } from '../config/load.ts'
 import { modelBehind } from '../config/model-behind.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
+import { definedVariables } from '../core/defined-variables.ts'
 import { formatPosition, GantryError } from '../core/error.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
@@ -83,7 +84,7 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
     ? await collect('gantry.yaml', () => loadProject(repository, request.configFile))
     : null
   const model = await collect('model', () => openable(request, project))
-  const agent = project === null ? null : await collect('agent', () => resolve(request, project))
+  const agent = project === null ? null : await collect('agent', () => resolve(request, project, problems))
   const engine = await collect('sandbox', () => probe(request))
   if (
     task === null ||
@@ -118,10 +119,13 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
 /** For whoever wants one error instead. */
 export function startError(problems: readonly StartProblem[]): GantryError {
   const lines = problems.map(
-    ({ what, message, hint }) =>
-      `- ${what}: ${message}${hint === null ? '' : `\n  ${hint.replaceAll('\n', '\n  ')}`}`,
+    ({ what, message, hint }) => `- ${what}: ${message}${hint === null ? '' : `\n${indented(hint)}`}`,
   )
   return new GantryError('USAGE', `the task cannot start:\n${lines.join('\n')}`)
+}
+
+function indented(hint: string): string {
+  return hint.trimEnd().replaceAll(/^(?=.)/gm, '  ')
 }
 
 function problemOf(what: StartProblem['what'], { message, hint, at }: GantryError): StartProblem {
@@ -135,7 +139,11 @@ async function openable({ model, env }: StartRequest, project: Project | null): 
   return (await resolveModel(model, { env, base })).name
 }
 
-async function resolve(request: StartRequest, project: Project): Promise<ResolvedAgent> {
+async function resolve(
+  request: StartRequest,
+  project: Project,
+  known: readonly StartProblem[],
+): Promise<ResolvedAgent> {
   const { agent: name, repository, env, signal } = request
   using scratch = temporaryDirectory('gantry-task-')
   const agent = await resolveAgent(name, {
@@ -152,7 +160,9 @@ async function resolve(request: StartRequest, project: Project): Promise<Resolve
     driver.name === 'builtin' &&
     probe.authenticated === false &&
     modelScript === null &&
-    request.model === 'default'
+    request.model === 'default' &&
+    // That there is no model at all is told once.
+    !known.some(({ what, message }) => what === 'model' && probe.problem?.startsWith(message) === true)
   )
     throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
       hint: probe.problem ?? 'Set the key of a provider.',
@@ -163,9 +173,10 @@ async function resolve(request: StartRequest, project: Project): Promise<Resolve
 /** The engine that would be used, after it said that it can be. */
 async function probe({ sandbox, env, signal }: StartRequest): Promise<SandboxEngine> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
-  const context = { env: definedIn(env), signal: within }
+  const context = { env: definedVariables(env), signal: within }
   const chosen = await chooseEngine(sandbox, context)
-  if ('failure' in chosen) throw unusable(chosen.failure.message)
+  // It says itself what would mend each.
+  if ('failure' in chosen) throw new GantryError('SPAWN_FAILED', chosen.failure.message)
   // One that was chosen by itself has answered already.
   if (sandbox === 'auto') return chosen
   const { usable, detail, fix } = await chosen.probe(context)
@@ -177,10 +188,4 @@ async function probe({ sandbox, env, signal }: StartRequest): Promise<SandboxEng
 function unusable(message: string, fix?: string): GantryError {
   const hint = fix === undefined ? 'Choose another engine with --sandbox.' : `Try: ${fix}`
   return new GantryError('SPAWN_FAILED', message, { hint })
-}
-
-export function definedIn(env: StartRequest['env']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
 }

@@ -61,6 +61,7 @@ async function apply(hand: TaskInHand, proposal: Proposal): Promise<void> {
     const reason = `the proposal is not applied: ${applied.reason}: ${applied.conflicts.join('; ')}`
     throw new TaskHalt({ kind: 'stuck', reason })
   }
+  emit({ kind: 'diff', text: proposal.diff, files: proposal.changes.map(({ path }) => path) })
   known.account = `The proposal of ${proposal.task_id} was applied.`
   announceChange(hand)
 }

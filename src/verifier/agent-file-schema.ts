@@ -1,16 +1,12 @@
 import { z } from 'zod'
+import { agentFileDefaults, maxTimeoutMs, reservedVariables } from './agent-file-defaults.ts'
 import { parseSize } from './parse-size.ts'
 
 const notBlank = z.string().regex(/\S/, 'must be a non-empty string')
 
-/** Timers of the system cannot wait longer. */
-const maxMs = 2_147_483_647
-const milliseconds = z.int().positive().max(maxMs)
+const milliseconds = z.int().positive().max(maxTimeoutMs)
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of a variable')
-
-/** Where the Verifier leads what tests write; not for the user to change, because the directories are made for them. */
-export const reservedVariables: readonly string[] = ['TMPDIR', 'TEST_DB_PATH', 'SNAPSHOT_DIR']
 
 const envSchema = z
   .record(
@@ -27,11 +23,20 @@ const sizeSchema = z
   ])
   .refine((size) => parseSize(size) >= 1024 * 1024, 'must be at least 1m')
 
+const { limits } = agentFileDefaults
+
 const limitsSchema = z
   .strictObject({
-    memory: sizeSchema.default('8g').describe('Memory of everything a step starts: 256m, 1.5g, or bytes.'),
-    cpus: z.number().positive().max(4096).default(4).describe('Processors; a part of one is fine.'),
-    pids: z.int().positive().max(4_194_304).default(1024).describe('Processes and threads at one time.'),
+    memory: sizeSchema
+      .default(limits.memory)
+      .describe('Memory of everything a step starts: 256m, 1.5g, or bytes.'),
+    cpus: z.number().positive().max(4096).default(limits.cpus).describe('Processors; a part of one is fine.'),
+    pids: z
+      .int()
+      .positive()
+      .max(4_194_304)
+      .default(limits.pids)
+      .describe('Processes and threads at one time.'),
   })
   .prefault({})
   .describe('What all steps together may use at one time.')
@@ -65,9 +70,12 @@ const verificationSchema = z.strictObject({
   steps: z.array(stepSchema).min(1).describe('Run in order; the first that fails ends the run.'),
   workspace: z
     .enum(['readonly', 'overlay'])
-    .default('readonly')
+    .default(agentFileDefaults.workspace)
     .describe('`overlay`: steps may write to /workspace, and what they write is thrown away.'),
-  network: z.enum(['none', 'allow']).default('none').describe('Whether steps reach the network.'),
+  network: z
+    .enum(['none', 'allow'])
+    .default(agentFileDefaults.network)
+    .describe('Whether steps reach the network.'),
   limits: limitsSchema,
   env: envSchema,
   caches: z
@@ -89,8 +97,12 @@ export const agentFileSchema = z.strictObject({
   verification: verificationSchema.describe('How the project is verified.'),
   timeouts: z
     .strictObject({
-      verification_step: milliseconds.default(300_000).describe('Of one step, in milliseconds.'),
-      scout_query: milliseconds.default(60_000).describe('Of one question to a Scout, in milliseconds.'),
+      verification_step: milliseconds
+        .default(agentFileDefaults.verificationStepMs)
+        .describe('Of one step, in milliseconds.'),
+      scout_query: milliseconds
+        .default(agentFileDefaults.scoutQueryMs)
+        .describe('Of one question to a Scout, in milliseconds.'),
     })
     .prefault({})
     .describe('Limits of time.'),

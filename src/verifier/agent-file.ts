@@ -5,11 +5,12 @@ import { isDirectory } from '../io/path-kind.ts'
 import { resolveInside } from '../io/resolve-inside.ts'
 import { sha256 } from '../io/sha256.ts'
 import { fileProblem, readYaml, type SourceFile } from '../io/yaml.ts'
+import { agentFileName } from './agent-file-defaults.ts'
 import { agentFileSchema } from './agent-file-schema.ts'
 import type { AgentFile } from './contract.ts'
 import { parseSize } from './parse-size.ts'
 
-export const agentFileName = 'agent.yaml'
+export { agentFileName }
 
 export interface ReadAgentFile {
   readonly path: string
@@ -45,7 +46,7 @@ function readSource(path: string): SourceFile<Value> {
   } catch (error) {
     if (!(error instanceof GantryError && error.code === 'NOT_FOUND')) throw error
     throw new GantryError('NOT_FOUND', `configuration required: ${path} does not exist`, {
-      hint: `Write it, for example:\n\n${minimalFile}`,
+      hint: `Let gantry init propose one, or write it, for example:\n\n${minimalFile}`,
       at: { file: path },
       cause: error,
     })

@@ -21,7 +21,8 @@ export interface JudgedStep {
 export function judgeStep({ output, ...step }: EndedStep): JudgedStep {
   const kind = kindOfCommand(step.command)
   // Lint and builds may well print somebody else's summary, and have no tests of their own.
-  const counts = kind === 'lint' || kind === 'build' ? null : countTests(output)
+  const tellsNothing = kind === 'lint' || kind === 'build' || output === ''
+  const counts = tellsNothing ? null : countTests(output)
   const evidence: Evidence = {
     ...step,
     kind,

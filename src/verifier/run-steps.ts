@@ -15,6 +15,8 @@ export interface StepsRequest {
   readonly logs: VerifyLogs
   readonly redaction: Redaction
   readonly treeHash: string
+  /** As soon as nothing of the last step runs any more, before anything is made of it. */
+  readonly onLastEnd: () => void
 }
 
 export interface StepsOutcome {
@@ -63,7 +65,7 @@ interface RanStep {
 }
 
 async function runStep(
-  { request, sandbox, logs, redaction }: StepsRequest,
+  { request, sandbox, logs, redaction, onLastEnd }: StepsRequest,
   index: number,
   step: VerificationStep,
 ): Promise<RanStep> {
@@ -93,6 +95,7 @@ async function runStep(
     },
   })
   const durationMs = Math.round(monotonicMs() - startedMs)
+  if (index === request.config.steps.length - 1) onLastEnd()
   const real = lost === null ? end : { kind: 'failed' as const, failure: lostLog(lost) }
   try {
     show(log.finish(endingOf(real, step, redaction)))

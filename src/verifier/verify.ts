@@ -1,7 +1,10 @@
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
-import { createRedaction, type Redaction } from '../core/redaction.ts'
-import { gitInfo } from '../io/git.ts'
+import { plainRedaction } from '../core/redact/plain-redaction.ts'
+import type { Redaction, Variables } from '../core/redaction.ts'
+import { type GitInfo, repositoryInfo } from '../io/git.ts'
+import { type GitRepository, openRepository } from '../io/git-repository.ts'
 import { makeSharedDirectory } from '../io/shared-directory.ts'
 import type { CacheMount, Sandbox, SandboxFailure, SandboxOpening } from '../sandboxes/contract.ts'
 import type { RunEnd } from '../store/contract.ts'
@@ -24,7 +27,7 @@ import { openVerifyLogs, type VerifyLogs } from './verify-logs.ts'
  */
 export const verify: Verify = async (request) => {
   const { run, config, env } = request
-  const redaction = createRedaction(request.redact ?? [], env, config.env)
+  const redaction = await redactionBy(request.redact ?? [], [env, config.env])
   try {
     const start = await begin(request)
     if (start.opening.kind === 'cancelled') return await interrupted(request)
@@ -32,19 +35,33 @@ export const verify: Verify = async (request) => {
       run.release()
       return infra(start.opening.failure, redaction)
     }
-    return await verifyIn(start.opening.sandbox, start.before, request, redaction)
+    return await verifyIn(start.opening.sandbox, start.tree, request, redaction)
   } catch (error) {
     if (!isInterruption(error)) run.release()
     throw error
   }
 }
 
+/** The engine for patterns is loaded only where there are some. */
+async function redactionBy(
+  patterns: readonly string[],
+  environments: readonly Variables[],
+): Promise<Redaction> {
+  if (patterns.length === 0) return plainRedaction(...environments)
+  const { createRedaction } = await import('../core/redaction.ts')
+  return createRedaction(patterns, ...environments)
+}
+
 /** What does not depend on each other goes on at once: most of the time of a short run is here. */
 async function begin(
   request: VerifyRequest,
-): Promise<{ readonly opening: SandboxOpening; readonly before: HashedTree }> {
+): Promise<{ readonly opening: SandboxOpening; readonly tree: LookedAt }> {
   const { repository, run, config } = request
   const artifacts = makeArtifacts(run.dir)
+  const caches = cacheMounts(request)
+  // First what runs by itself: to open a sandbox keeps this process busy.
+  const looking = lookAtTree(repository, run.dir)
+  await setImmediate()
   const opening = request.engine.open({
     runId: run.id,
     image: config.image,
@@ -53,28 +70,40 @@ async function begin(
     artifacts,
     network: config.network,
     limits: config.limits,
-    caches: cacheMounts(request),
+    caches,
     env: request.env,
     signal: request.signal,
     onProgress: (text) => request.onEvent?.({ kind: 'progress', text }),
   })
-  const [opened, before, git] = await Promise.allSettled([
-    opening,
-    hashTree(repository, run.dir),
-    gitInfo(repository),
-  ])
-  const problem = [opened, before, git].find((each) => each.status === 'rejected')
-  if (problem !== undefined || opened.status === 'rejected' || before.status === 'rejected') {
-    if (opened.status === 'fulfilled' && opened.value.kind === 'open') await opened.value.sandbox.close()
-    throw problem?.reason
+  const [opened, looked] = await Promise.allSettled([opening, looking])
+  if (opened.status === 'rejected') throw opened.reason
+  if (looked.status === 'rejected') {
+    if (opened.value.kind === 'open') await opened.value.sandbox.close()
+    throw looked.reason
   }
-  const info = git.status === 'fulfilled' ? git.value : null
+  return { opening: opened.value, tree: looked.value }
+}
+
+interface LookedAt {
+  readonly git: GitRepository | null
+  readonly before: HashedTree
+}
+
+async function lookAtTree(repository: string, runDir: string): Promise<LookedAt> {
+  const git = await openRepository(repository)
+  return { git, before: await hashTree(repository, runDir, git) }
+}
+
+/** What the manifest tells of the commit. Behind a sandbox the steps cannot change it, so that they need not wait. */
+async function noteCommit({ run, config }: VerifyRequest, git: GitRepository | null): Promise<void> {
+  // The step first: it takes longer.
+  await setImmediate()
+  const info: GitInfo | null = git === null ? null : await repositoryInfo(git)
   run.change({
     container_image: config.image,
     commit_sha: info?.commit ?? 'unknown',
     dirty: info === null ? null : info.dirty,
   })
-  return { opening: opened.value, before: before.value }
 }
 
 function cacheMounts({ config, cachesDir }: VerifyRequest): readonly CacheMount[] {
@@ -88,33 +117,47 @@ function cacheMounts({ config, cachesDir }: VerifyRequest): readonly CacheMount[
 
 async function verifyIn(
   sandbox: Sandbox,
-  before: HashedTree,
+  { git, before }: LookedAt,
   request: VerifyRequest,
   redaction: Redaction,
 ): Promise<VerifierResponse> {
   const { run } = request
   const logs = openVerifyLogs(run, redaction)
+  const noting = lateAsked(noteCommit(request, git))
   let steps: StepsOutcome
   let closing: Promise<readonly string[]> | null = null
+  let hashing: Promise<HashedTree> | null = null
+  const hashAfter = (): Promise<HashedTree> => {
+    hashing ??= lateAsked(hashTree(request.repository, run.dir))
+    return hashing
+  }
   try {
     request.onEvent?.({ kind: 'sandbox_opened', report: sandbox.report })
+    if (!sandbox.report.sandboxed) await noting
     steps =
       before.kind === 'failed'
         ? unhashed(before.message)
-        : await runSteps({ request, sandbox, logs, redaction, treeHash: before.hash })
+        : await runSteps({ request, sandbox, logs, redaction, treeHash: before.hash, onLastEnd: hashAfter })
     closing = sandbox.close()
     if (steps.end.kind === 'cancelled') {
-      await closing
+      await Promise.all([closing, noting])
       return await interrupted(request)
     }
     // Nothing a step started is alive any more, so that the tree can be looked at meanwhile.
-    const [left, after] = await Promise.all([closing, hashTree(request.repository, run.dir)])
+    const [left, after] = await Promise.all([closing, hashAfter(), noting])
     for (const text of left) request.onEvent?.({ kind: 'progress', text })
     return await conclude({ request, redaction, logs, sandbox, steps, before, after, left })
   } finally {
     logs.close()
+    await Promise.allSettled([hashing, noting])
     await (closing ?? sandbox.close())
   }
+}
+
+/** What is going on beside the steps: its failure counts when it is asked for, and not before. */
+function lateAsked<T>(going: Promise<T>): Promise<T> {
+  going.catch(() => {})
+  return going
 }
 
 interface Conclusion {

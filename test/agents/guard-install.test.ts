@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findAgent } from '../../scripts/agent-cache.ts'
 import { claudeCodeCodec } from '../../src/agents/claude-code/hooks.ts'
-import { installHooks } from '../../src/guarding/install-hooks.ts'
 import { pluginFiles } from '../../src/guard/install/plugin-files.ts'
-import { uninstallHooks } from '../../src/guarding/uninstall-hooks.ts'
 import { writePlugin } from '../../src/guard/install/write-plugin.ts'
+import { installHooks } from '../../src/guarding/install-hooks.ts'
+import { uninstallHooks } from '../../src/guarding/uninstall-hooks.ts'
 import { whenInstalled } from './support/when-installed.ts'
 
 const root = join(import.meta.dirname, '../..')

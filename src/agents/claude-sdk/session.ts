@@ -1,3 +1,4 @@
+import { definedVariables } from '../../core/defined-variables.ts'
 import type { AgentEnding } from '../../core/event.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { type OpenProcess, openProcess } from '../../io/open-process.ts'
@@ -206,10 +207,4 @@ interface Pending {
   readonly turnsBefore: number
   hear(text: string): void
   answered(isError: boolean): void
-}
-
-function definedVariables(env: SdkSpawn['env']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }

@@ -1,5 +1,6 @@
 import { loadProject, type Project } from '../../config/load.ts'
 import { configSchema } from '../../config/schema.ts'
+import { definedVariables } from '../../core/defined-variables.ts'
 import { GantryError } from '../../core/error.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
@@ -11,17 +12,19 @@ import type { Finding } from './finding.ts'
 import { lookAtAgents } from './look-at-agents.ts'
 import { lookAtGantry } from './look-at-gantry.ts'
 import { lookAtModels } from './look-at-models.ts'
+import { lookAtVerification } from './look-at-verification.ts'
 
 /** Everything doctor looks at. Spends nothing and changes nothing. */
 export async function examine(context: CliContext, config?: string): Promise<readonly Finding[]> {
   const { signal } = context
   const { project, finding } = lookAtProject(context, config)
-  const env = definedOf(context.env)
+  const env = definedVariables(context.env)
   // Programs write into their HOME even when they are only asked for their version.
   using scratch = temporaryDirectory('gantry-doctor-')
   const aside = { ...env, ...hermeticEnv({ host: {}, home: scratch.path, tmp: scratch.path }) }
-  const [agents, engines] = await Promise.all([
+  const [agents, verification, engines] = await Promise.all([
     lookAtAgents({ project, env: aside, signal }),
+    lookAtVerification(context),
     probeEngines({ env, signal }),
   ])
   const sandboxes = engines.map(
@@ -36,6 +39,7 @@ export async function examine(context: CliContext, config?: string): Promise<rea
   const found = [
     ...lookAtGantry(context, project),
     ...finding,
+    verification,
     ...agents,
     ...lookAtModels(context.env),
     ...sandboxes,
@@ -63,10 +67,4 @@ function lookAtProject(
     const project = { root: cwd, config: parseYaml('', 'gantry.yaml', configSchema).value, source: null }
     return { project, finding: [{ ...about, status: 'missing', detail: error.message }] }
   }
-}
-
-function definedOf(env: CliContext['env']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }

@@ -4,7 +4,7 @@ import type { CliContext } from '../context.ts'
 export function doctorCommand(context: CliContext): Command {
   return new Command('doctor')
     .description(
-      'Show what works here: agents, models, sandboxes; what each lacks, and the command that mends it.',
+      'Show what works here: agent.yaml, agents, models, sandboxes; what each lacks, and the command that mends it.',
     )
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
     .option('--json', 'print JSON and nothing else on standard output')

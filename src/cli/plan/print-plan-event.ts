@@ -3,9 +3,10 @@ import { formatDuration } from '../../core/duration.ts'
 import type { PlanEvent } from '../../guard/plan/plan-event.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { counted, formatCost } from '../../report/quantity.ts'
+import { shortenEnd } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 
-const maxChars = 160
+const maxColumns = 160
 
 /** One line per step, with its time. Text of agents and projects is made harmless. */
 export function planPrinter({ stdout }: CliContext): (event: PlanEvent) => void {
@@ -18,7 +19,7 @@ export function planPrinter({ stdout }: CliContext): (event: PlanEvent) => void 
 
 function linesOf(event: PlanEvent, color: boolean): readonly string[] {
   const { bold, dim, green, red, yellow } = createColors(color)
-  const plain = (text: string): string => shortened(plainLine(text))
+  const plain = (text: string): string => shortenEnd(plainLine(text), maxColumns)
   switch (event.kind) {
     case 'plan_started':
       return [
@@ -79,7 +80,7 @@ function endLines(event: Ended, color: boolean): readonly string[] {
   return [
     `${bold(paint(event.state))}: ${plainLine(event.reason)}`,
     `${event.done} of ${counted(event.tasks, 'task')} done, ${counted(event.iterations, 'iteration')}${cost}, ${formatDuration(event.duration_ms)}`,
-    ...event.open.slice(0, 10).map((title) => `  open: ${shortened(plainLine(title))}`),
+    ...event.open.slice(0, 10).map((title) => `  open: ${shortenEnd(plainLine(title), maxColumns)}`),
     ...(event.open.length > 10 ? [`  and ${event.open.length - 10} more`] : []),
     ...(event.state !== 'done' && event.run_id !== null
       ? [dim(`Go on with: gantry plan run --resume ${event.run_id}`)]
@@ -91,8 +92,4 @@ function endingWords({ ending, exit_code }: PlanEvent & { readonly kind: 'agent_
   if (ending === 'exited')
     return exit_code === 0 || exit_code === null ? 'stopped' : `stopped with exit code ${exit_code}`
   return ending.replaceAll('_', ' ')
-}
-
-function shortened(text: string): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`
 }

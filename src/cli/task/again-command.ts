@@ -1,5 +1,6 @@
 import { submissionAgain } from '../../task/worker/submission-again.ts'
 import type { CliContext } from '../context.ts'
+import { checkStart } from './check-start.ts'
 import { findTask } from './find-task.ts'
 import { withQueue } from './open-task-queue.ts'
 import type { TaskFlags } from './task-flags.ts'
@@ -13,5 +14,6 @@ export async function againCommand(
   context: CliContext,
 ): Promise<void> {
   const submission = await withQueue(context, (queue) => submissionAgain(how, findTask(queue, name)))
+  await checkStart(submission, context)
   await workUntilEnded({ ...submission, verbose: flags.verbose === true }, flags, context)
 }

@@ -27,9 +27,7 @@ function namedBy(name: string, tasks: readonly QueuedTask[]): readonly QueuedTas
   if (name === 'latest') return tasks.toSorted(newestFirst).slice(0, 1)
   if (/^\d{1,5}$/.test(name)) return tasks.filter(({ position }) => position === Number(name))
   const exact = tasks.filter(({ id }) => id === name)
-  return exact.length > 0 || name === ''
-    ? exact
-    : tasks.filter(({ id }) => id.startsWith(name) || id.endsWith(name))
+  return exact.length > 0 || name === '' ? exact : tasks.filter(({ id }) => id.includes(name))
 }
 
 function newestFirst(a: QueuedTask, b: QueuedTask): number {

@@ -1,7 +1,6 @@
 import type { TaskQueue } from '../../store/queue/contract.ts'
 import type { TaskEvent } from '../../task/contract.ts'
-
-const page = 500
+import { taskEvents } from '../../task/task-events.ts'
 
 /** Tells every event of a task from its first on, until it has ended or nobody wants to hear more. */
 export async function followTask(
@@ -12,11 +11,9 @@ export async function followTask(
 ): Promise<void> {
   let afterId = 0
   const tellNew = (): void => {
-    for (;;) {
-      const events = queue.events({ afterId, taskId: id, limit: page })
-      for (const { event } of events) tell(event as unknown as TaskEvent)
-      afterId = events.at(-1)?.id ?? afterId
-      if (events.length < page) return
+    for (const told of taskEvents(queue, id, afterId)) {
+      afterId = told.id
+      tell(told.event)
     }
   }
   const { promise: over, resolve } = Promise.withResolvers<void>()

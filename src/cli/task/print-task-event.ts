@@ -6,7 +6,7 @@ import type { TaskEvent } from '../../task/contract.ts'
 import type { CliContext } from '../context.ts'
 import { paintState } from './task-columns.ts'
 
-const maxChars = 200
+const maxColumns = 200
 
 export interface PrintOptions {
   /** Also what the agent does, what the steps print, what the Scouts were corrected in. */
@@ -24,12 +24,11 @@ export function taskEventPrinter({ stdout }: CliContext, options: PrintOptions):
 
 function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): readonly string[] {
   const { bold, dim, green, red, yellow } = createColors(color)
-  const detail = (text: string): readonly string[] =>
-    verbose ? [dim(`  ${shortened(plainLine(text))}`)] : []
+  const detail = (text: string): readonly string[] => (verbose ? [dim(`  ${plain(text)}`)] : [])
   switch (event.kind) {
     case 'task_started':
       return [
-        `${bold(shortened(plainLine(event.description.split('\n')[0] ?? '')))}${event.dry_run ? ' (dry run)' : ''}${event.resumed ? ', resumed' : ''}`,
+        `${bold(plain(event.description.split('\n')[0] ?? ''))}${event.dry_run ? ' (dry run)' : ''}${event.resumed ? ', resumed' : ''}`,
         dim(`  ${event.agent}, ${event.model}, ${event.sandbox}; ${event.task_id}, ${event.run_id}`),
       ]
     case 'milestone': {
@@ -47,7 +46,7 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
     }
     case 'verifier_result': {
       const status = { PASS: green, FAIL: red, INFRA_ERROR: yellow }[event.status](event.status)
-      const why = event.failure === null ? '' : `: ${shortened(plainLine(event.failure))}`
+      const why = event.failure === null ? '' : `: ${plain(event.failure)}`
       return [`  ${status} ${dim(`${event.run_id ?? 'no run'}, ${formatDuration(event.duration_ms)}`)}${why}`]
     }
     case 'edit':
@@ -57,9 +56,9 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
         ),
       ]
     case 'replan':
-      return [`  ${shortened(plainLine(event.strategy))}`]
+      return [`  ${plain(event.strategy)}`]
     case 'conflict':
-      return [dim(`  decided: ${shortened(plainLine(`${event.question}: ${event.decision}`))}`)]
+      return [dim(`  decided: ${plain(`${event.question}: ${event.decision}`)}`)]
     case 'note':
       return [(event.level === 'info' ? dim : yellow)(`  ${plainLine(event.message)}`)]
     case 'scout_query':
@@ -69,7 +68,7 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
           )
         : [
             yellow(
-              `  ${event.scout} did not answer (${counted(event.tries, 'try', 'tries')}): ${shortened(plainLine(event.error ?? 'cancelled'))}`,
+              `  ${event.scout} did not answer (${counted(event.tries, 'try', 'tries')}): ${plain(event.error ?? 'cancelled')}`,
             ),
           ]
     case 'state_transition':
@@ -108,9 +107,5 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
 
 function agentLines(event: Readonly<Record<string, unknown>>): readonly string[] {
   const text = [event.tool, event.command, event.text].find((value) => typeof value === 'string')
-  return text === undefined ? [] : [shortened(plainLine(`${String(event.event)} ${String(text)}`))]
-}
-
-function shortened(text: string): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`
+  return text === undefined ? [] : [plain(`${String(event.event)} ${String(text)}`)]
 }

@@ -1,10 +1,9 @@
-import { submitTask } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
-import { checkStart } from './check-start.ts'
 import { withQueue } from './open-task-queue.ts'
 import { startWorker } from './start-worker.ts'
-import { type TaskFlags, taskOptions } from './task-flags.ts'
-import { taskText } from './task-text.ts'
+import { submitted } from './submitted.ts'
+import type { TaskFlags } from './task-flags.ts'
+import { taskSubmission } from './task-submission.ts'
 
 /** `gantry task submit`, once the flags are known. */
 export async function submitTaskCommand(
@@ -12,16 +11,11 @@ export async function submitTaskCommand(
   flags: TaskFlags & { readonly start: boolean },
   context: CliContext,
 ): Promise<void> {
-  const description = await taskText(words)
-  const repository = await checkStart(description, flags, context)
+  const submission = await taskSubmission(words, flags, context)
   await withQueue(context, (queue) => {
-    const task = submitTask(queue, {
-      repository,
-      description,
-      dryRun: flags.dryRun === true,
-      options: taskOptions(context, flags),
-    })
-    if (flags.start) startWorker(context)
+    const task = submitted(queue, submission, context)
+    if (flags.start && !startWorker(context))
+      context.stderr.write('No worker could be started: gantry task work does what is queued.\n')
     context.stdout.write(
       flags.json === true
         ? `${JSON.stringify(task)}\n`

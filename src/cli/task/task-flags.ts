@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { findGitTop } from '../../io/find-git-top.ts'
-import { realPath } from '../../io/real-path.ts'
+import { findRepository } from '../../config/find-repository.ts'
+import { isDirectory } from '../../io/path-kind.ts'
+import { sandboxNames } from '../../sandboxes/contract.ts'
 import type { TaskOptions } from '../../task/worker/task-options.ts'
 import type { CliContext } from '../context.ts'
 import { duration, usd } from '../flag-values.ts'
@@ -34,7 +35,7 @@ export function withTaskFlags(command: Command): Command {
       new Option(
         '--sandbox <engine>',
         'where the verification runs (default: docker, else bubblewrap)',
-      ).choices(['auto', 'docker', 'bubblewrap', 'host']),
+      ).choices(['auto', ...sandboxNames]),
     )
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
@@ -43,10 +44,13 @@ export function withTaskFlags(command: Command): Command {
     .option('--timeout <duration>', 'time limit of one turn of the Editor (default: 30m)', duration)
 }
 
-/** The repository a command is about, by its real path: the queue knows it by that. */
+/**
+ * The repository a command is about, by its real path, as `gantry verify` finds it: the queue knows it by that. A place that is no
+ * directory is told with everything else that is wrong.
+ */
 export function repositoryOf({ cwd }: CliContext, { root }: Pick<TaskFlags, 'root'>): string {
-  const directory = realPath(resolve(cwd, root ?? '.'))
-  return root === undefined ? (findGitTop(directory) ?? directory) : directory
+  const directory = resolve(cwd, root ?? '.')
+  return isDirectory(directory) ? findRepository(directory) : directory
 }
 
 export function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {

@@ -5,13 +5,14 @@ import type { Store } from '../../store/contract.ts'
 import type { FinalState, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import type { TaskEvent } from '../../task/contract.ts'
 import { taskPapers } from '../../task/task-papers.ts'
-import { type Submission, submitTask } from '../../task/worker/submit-task.ts'
+import type { Submission } from '../../task/worker/submit-task.ts'
 import { workOnQueue } from '../../task/worker/work-on-queue.ts'
 import type { CliContext } from '../context.ts'
 import { followTask } from './follow-task.ts'
 import { withQueue } from './open-task-queue.ts'
 import { taskEventPrinter } from './print-task-event.ts'
 import { hasWork, startWorker } from './start-worker.ts'
+import { submitted } from './submitted.ts'
 import type { TaskFlags } from './task-flags.ts'
 import { workerPowers } from './worker-powers.ts'
 
@@ -29,7 +30,7 @@ export function workUntilEnded(
   context: CliContext,
 ): Promise<void> {
   return withQueue(context, async (queue, store) => {
-    const task = submitTask(queue, submission)
+    const task = submitted(queue, submission, context)
     const print =
       json === true
         ? (event: TaskEvent) => context.stdout.write(`${JSON.stringify(event)}\n`)
@@ -44,10 +45,19 @@ export function workUntilEnded(
       { repository: submission.repository, until: { task: task.id }, signal: stop.signal },
       workerPowers(context, queue, store),
     )
-    await followTask(queue, task.id, print)
+    // A worker that fails says nothing more: whoever only followed its task would wait for ever.
+    const failure = working.then(
+      () => null,
+      (error: unknown) => {
+        stop.abort()
+        return { error }
+      },
+    )
+    await followTask(queue, task.id, print, { signal: stop.signal })
     stop.abort()
-    await working
+    const failed = await failure
     context.signal.removeEventListener('abort', cancel)
+    if (failed !== null) throw failed.error
     const ended = queue.get(task.id)
     const state = (ended?.state ?? 'CANCELLED') as FinalState
     if (json === true && ended === null)

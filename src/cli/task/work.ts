@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { exitCode } from '../../core/exit-code.ts'
 import type { CliContext } from '../context.ts'
 
 interface WorkFlags {
   readonly from?: string
-  readonly verbose?: boolean
 }
 
 export function taskWorkCommand(context: CliContext): Command {
@@ -19,5 +19,6 @@ export function taskWorkCommand(context: CliContext): Command {
       await withQueue(here, (queue, store) =>
         workOnQueue({ until: 'empty', signal: context.signal }, workerPowers(here, queue, store)),
       )
+      if (context.signal.aborted) context.setExitCode(exitCode.interrupted)
     })
 }

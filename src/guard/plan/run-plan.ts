@@ -1,3 +1,4 @@
+import { definedVariables } from '../../core/defined-variables.ts'
 import { formatPosition, GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import { describeGuard } from '../../guarding/describe-guard.ts'
@@ -161,9 +162,7 @@ async function refuseDirty({ request: { root }, host, settings }: PreparedPlan):
       hint: 'Leave --commit out, or run git init.',
     })
   }
-  const env = Object.fromEntries(
-    Object.entries(host).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
+  const env = definedVariables(host)
   const changed = await uncommitted({
     root,
     env,

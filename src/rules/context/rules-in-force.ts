@@ -4,7 +4,14 @@ import { block } from './block.ts'
 
 /** What the guard will do in this session: only what is switched on, with the numbers that really hold. */
 export function rulesInForce(settings: Settings): string {
-  const lines = [...loops(settings), ...stops(settings), ...protection(settings), own, ...trace(settings)]
+  const lines = [
+    ...loops(settings),
+    ...stops(settings),
+    ...protection(settings),
+    ...boundary(settings),
+    own,
+    ...trace(settings),
+  ]
   return block(
     'Harness Rules (enforced by hooks)',
     lines.map((line) => `- ${line}`),
@@ -47,6 +54,17 @@ function protection({ fileProtection }: Settings): readonly string[] {
   if (!enabled || protectedPatterns.length === 0) return []
   const patterns = printable(protectedPatterns.join(' '), 200)
   return [`File protection: files that match ${patterns} cannot be written, by whatever tool.`]
+}
+
+function boundary({
+  boundary: { enabled, package: inner, also, refused, git },
+}: Settings): readonly string[] {
+  if (!enabled) return []
+  const where = inner === '' ? 'the project' : printable(inner, 100)
+  const besides = also.length === 0 ? '' : ` and in ${printable(also.join(', '), 200)}`
+  const kept = refused.length === 0 ? '' : ` ${printable(refused.join(', '), 200)} must stay as it is.`
+  const noGit = git === 'all' ? '' : ' Git may only be read: nothing is committed, staged or stashed.'
+  return [`Boundary: tools write in ${where}${besides}, nowhere else.${kept}${noGit}`]
 }
 
 function trace({ traceLogging }: Settings): readonly string[] {

@@ -31,6 +31,20 @@ export interface Settings {
     readonly enabled: boolean
     readonly protectedPatterns: readonly string[]
   }
+  /** Where tools may write. */
+  readonly boundary: {
+    readonly enabled: boolean
+    /** Absolute; empty for the project the guard sees. */
+    readonly root: string
+    /** Relative to the root; empty for all of it. */
+    readonly package: string
+    /** Absolute directories that may be written besides. */
+    readonly also: readonly string[]
+    /** Relative to the root: what stays as it is. */
+    readonly refused: readonly string[]
+    /** `read`: no command of git that moves refs, the index or the stash. */
+    readonly git: 'all' | 'read'
+  }
   readonly traceLogging: {
     readonly enabled: boolean
     readonly logToolCalls: boolean

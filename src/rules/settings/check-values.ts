@@ -56,20 +56,27 @@ export function misfit(setting: Setting, value: unknown): string | null {
       return outOfRange(setting, value)
     case 'text':
       if (typeof value !== 'string') return `expected a string${received(value)}`
-      if (!isPlain(value)) return 'must not be empty or hold control characters'
+      if (!isPlain(value) && !(value === '' && setting.initial === ''))
+        return 'must not be empty or hold control characters'
       return setting.pattern === undefined || new RegExp(setting.pattern).test(value)
         ? null
         : `must match ${setting.pattern}, is '${value.slice(0, 60)}'`
     case 'texts':
       if (!Array.isArray(value)) return `expected a list of strings${received(value)}`
-      return value.every((item) => typeof item === 'string' && isPlain(item))
-        ? null
-        : 'expected a list of strings that are not empty and hold no control characters'
+      if (!value.every((item) => typeof item === 'string' && isPlain(item)))
+        return 'expected a list of strings that are not empty and hold no control characters'
+      return misshapen(setting, value)
     case 'choice':
       return setting.choices?.some((known) => known === value)
         ? null
         : `expected ${setting.choices?.map((known) => `'${known}'`).join(' or ')}${received(value)}`
   }
+}
+
+function misshapen({ pattern }: Setting, texts: readonly string[]): string | null {
+  const shape = pattern === undefined ? null : new RegExp(pattern)
+  const wrong = texts.find((text) => shape?.test(text) === false)
+  return wrong === undefined ? null : `each must match ${pattern}, one is '${wrong.slice(0, 60)}'`
 }
 
 function isPlain(text: string): boolean {

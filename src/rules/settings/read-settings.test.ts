@@ -20,7 +20,7 @@ function harness(value: unknown): Record<string, string> {
 }
 
 /** Another value than the default, of the right kind. */
-function otherValue({ kind, initial }: Setting): unknown {
+function otherValue({ kind, initial, choices = [], pattern = '' }: Setting): unknown {
   switch (kind) {
     case 'flag':
       return !initial
@@ -28,11 +28,11 @@ function otherValue({ kind, initial }: Setting): unknown {
     case 'amount':
       return Number(initial) + 4
     case 'text':
-      return initial === '1.0.0' ? '1.2.0' : 'other'
+      return ['1.2.0', 'other', '/other'].find((text) => new RegExp(pattern).test(text))
     case 'texts':
-      return ['only this']
+      return new RegExp(pattern).test('only this') ? ['only this'] : ['/only/this']
     case 'choice':
-      return initial
+      return choices.at(-1)
   }
 }
 
@@ -41,7 +41,9 @@ function nested(path: string, value: unknown): unknown {
 }
 
 const settings: (readonly [string, Setting])[] = Object.entries(settingTable)
-const changeable = settings.filter(([, { kind }]) => kind !== 'choice')
+const hasOthers = settings.filter(([, { choices = [] }]) => choices.length !== 1)
+const persons = ['boundary.root', 'boundary.also']
+const changeable = hasOthers.filter(([path]) => !persons.includes(path))
 const overridable = settings.filter(([, { variable }]) => variable !== undefined)
 
 describe('the settings', () => {
@@ -152,6 +154,28 @@ describe('the settings', () => {
     expect(await dirIn({ HARNESS_STATE_DIR: '/views/of/today' })).toBe('/views/of/today')
   })
 
+  test.each(hasOthers)('take %s from the user', async (path, setting) => {
+    await using fixture = await createFixture({
+      'user/harness.json': JSON.stringify(nested(path, otherValue(setting))),
+    })
+    const place = { root: join(fixture.path, 'project'), userDir: join(fixture.path, 'user'), env: {} }
+    expect((await readSettings(place)).settings).toEqual(settingsOf({ [path]: otherValue(setting) }))
+  })
+
+  test('take a list with its separator, or as JSON where a name has one in it', async () => {
+    const listsIn = async (env: Record<string, string>) => {
+      const { also, refused } = (await read({ 'project/a': '' }, env)).settings.boundary
+      return { also, refused }
+    }
+    const names = { HARNESS_BOUNDARY_ALSO: '/a:/b c', HARNESS_BOUNDARY_REFUSED: 'agent.yaml, .git,[id].ts,' }
+    expect(await listsIn(names)).toEqual({
+      also: ['/a', '/b c'],
+      refused: ['agent.yaml', '.git', '[id].ts'],
+    })
+    const json = { HARNESS_BOUNDARY_ALSO: '["/a:b"]', HARNESS_BOUNDARY_REFUSED: '["a,b"]' }
+    expect(await listsIn(json)).toEqual({ also: ['/a:b'], refused: ['a,b'] })
+  })
+
   test.each(['true', 'TRUE', '1'])('take %s in the environment for true', async (text) => {
     const files = harness({ middleware: { trace_logging: { enabled: false } } })
     expect((await read(files, { HARNESS_TRACE_ENABLED: text })).settings.traceLogging.enabled).toBe(true)
@@ -234,6 +258,8 @@ describe('settings that cannot be understood', () => {
     ['HARNESS_CONTEXT_ENABLED', 'yes', "expected true, false, 1 or 0, received 'yes'"],
     ['HARNESS_TIME_BUDGET', '1e3', "expected a number, received the string '1e3'"],
     ['HARNESS_VERIFICATION_COMMANDS', 'npm test', "expected a JSON array of strings, received 'npm test'"],
+    ['HARNESS_BOUNDARY_ALSO', '/a:b', "each must match ^/, one is 'b'"],
+    ['HARNESS_BOUNDARY_GIT', 'none', "expected 'all' or 'read', received the string 'none'"],
     ['HARNESS_VERIFICATION_COMMANDS', '[1]', "expected a JSON array of strings, received '[1]'"],
   ])('are named by their variable: %s=%s', async (name, text, why) => {
     const found = await read({ 'project/a': '' }, { [name]: text })

@@ -4,9 +4,10 @@ import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/real-path.ts'
 import type { Settings } from '../contract.ts'
-import { stateDirProblem } from '../views/state-dir-problem.ts'
 import { type CheckedValues, checkValues, type ValueProblem } from './check-values.ts'
 import { jsonPlaces, lineAndColumn } from './json-source.ts'
+import { narrowBoundary } from './narrow-boundary.ts'
+import { projectProblems } from './project-problems.ts'
 import { readVariables } from './read-variables.ts'
 import { type SettingFile, type SettingsPlace, settingFiles } from './setting-files.ts'
 import type { SettingValue } from './setting-table.ts'
@@ -32,12 +33,12 @@ const maxBytes = 1024 * 1024
 
 /** Files from the weakest to the strongest, key by key, then the environment over all of them. */
 export async function readSettings(place: SettingsPlace): Promise<ReadSettings> {
-  const layers: Layer[] = []
+  const layers: (Layer & Pick<SettingFile, 'isUsers'>)[] = []
   const sources: string[] = []
   for (const file of settingFiles(place)) {
     const layer = await readFile(file)
     if (layer === null) continue
-    layers.push(layer)
+    layers.push({ ...layer, isUsers: file.isUsers })
     sources.push(file.path)
   }
   const variables = readVariables(place.env)
@@ -45,8 +46,15 @@ export async function readSettings(place: SettingsPlace): Promise<ReadSettings> 
   sources.push(...variables.names)
   if (problems.length > 0)
     return { kind: 'broken', settings: defaultSettings, sources, problem: problems.join('\n') }
-  const values = Object.assign({}, ...layers.map((layer) => layer.values), variables.values)
-  return { kind: 'read', settings: settingsOf(values), sources }
+  const valuesOf = (some: readonly Layer[]) => Object.assign({}, ...some.map((layer) => layer.values))
+  const values = valuesOf([...layers, variables])
+  const boundary = narrowBoundary(
+    valuesOf([...layers.filter(({ isUsers }) => isUsers), variables]),
+    valuesOf(layers.filter(({ isUsers }) => !isUsers)),
+  )
+  if (boundary.problem !== null)
+    return { kind: 'broken', settings: defaultSettings, sources, problem: boundary.problem }
+  return { kind: 'read', settings: settingsOf({ ...values, ...boundary.values }), sources }
 }
 
 /** null when the file is not there or says nothing about the guard. */
@@ -102,14 +110,9 @@ function readHarness(file: string, text: string, check: typeof checkValues): Lay
   return { values: checked.values, problems: found.map((one) => `${at(one.offset)}: ${one.text}`) }
 }
 
-/** A file that comes with a project is not to make the guard write elsewhere on the machine of whoever opens it. */
 function checkProjectValues(given: unknown): CheckedValues {
   const checked = checkValues(given)
-  const dir = checked.values['state.dir']
-  const why = typeof dir === 'string' ? stateDirProblem(dir) : null
-  if (why === null) return checked
-  const problem: ValueProblem = { path: ['state', 'dir'], at: 'value', text: `state.dir: ${why}` }
-  return { ...checked, problems: [...checked.problems, problem] }
+  return { ...checked, problems: [...checked.problems, ...projectProblems(checked.values)] }
 }
 
 /** `$schema` is for the editor. */

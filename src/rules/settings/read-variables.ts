@@ -44,18 +44,30 @@ function valueIn(setting: Setting, text: string): unknown {
     case 'amount':
       return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text
     case 'texts':
-      try {
-        return JSON.parse(text)
-      } catch {
-        return text
-      }
+      return listIn(text, setting.separator)
     case 'text':
     case 'choice':
       return text
   }
 }
 
-function explain({ kind }: Setting, text: string, why: string): string {
+function listIn(text: string, separator: string | undefined): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (separator === undefined || Array.isArray(value)) return value
+  } catch {
+    // Not JSON: a list in plain words, or no list.
+  }
+  if (separator === undefined) return text
+  return text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function explain({ kind, separator }: Setting, text: string, why: string): string {
   if (kind === 'flag') return `expected true, false, 1 or 0, received '${text.slice(0, 60)}'`
-  return kind === 'texts' ? `expected a JSON array of strings, received '${text.slice(0, 60)}'` : why
+  return kind === 'texts' && separator === undefined
+    ? `expected a JSON array of strings, received '${text.slice(0, 60)}'`
+    : why
 }

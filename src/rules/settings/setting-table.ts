@@ -1,3 +1,6 @@
+/** Relative, and with no `..` in it; what may follow is still to be said. */
+const inside = String.raw`^(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00-\x1f\x7f]`
+
 /**
  * Every key of harness.json, which are also the keys of `guard` in gantry.yaml: the reader, the schema and the documentation
  * are made from this table and from nothing else.
@@ -108,6 +111,51 @@ export const settingTable = {
     'Size from which on the log is rotated.',
   ),
 
+  'boundary.enabled': flag(
+    false,
+    'Refuse writes outside the boundary, whatever the tool.',
+    'HARNESS_BOUNDARY_ENABLED',
+  ),
+  'boundary.root': {
+    ...text(
+      '',
+      'Absolute path of what is worked on. Empty: the project the agent works in. Only from the person.',
+      'HARNESS_BOUNDARY_ROOT',
+    ),
+    pattern: String.raw`^(?:/[^\x00-\x1f\x7f]*)?$`,
+  },
+  'boundary.package': {
+    ...text(
+      '',
+      'The directory in it that may be written, relative to it. Empty: all of it.',
+      'HARNESS_BOUNDARY_PACKAGE',
+    ),
+    pattern: `${inside}*$`,
+  },
+  'boundary.also': {
+    ...texts(
+      [],
+      'Absolute directories that may be written besides, such as that of temporary files. Only from the person.',
+      'HARNESS_BOUNDARY_ALSO',
+    ),
+    pattern: '^/',
+    separator: ':',
+  },
+  'boundary.refused': {
+    ...texts(
+      [],
+      'Files and directories, relative to the root, that stay as they are.',
+      'HARNESS_BOUNDARY_REFUSED',
+    ),
+    pattern: `${inside}+$`,
+    separator: ',',
+  },
+  'boundary.git': choice(
+    ['all', 'read'],
+    '`read`: refuse commands of git that move refs, the index or the stash.',
+    'HARNESS_BOUNDARY_GIT',
+  ),
+
   'state.format': choice(['json'], 'Format of the files in the state directory.'),
   'state.dir': text(
     '.harness',
@@ -124,6 +172,7 @@ export const settingGroups: Readonly<Record<string, string>> = {
   'middleware.pre_completion_checklist': 'What must hold before an agent may stop.',
   'middleware.file_protection': 'Which files an agent must not change.',
   'middleware.trace_logging': 'The log of the tool calls.',
+  boundary: 'Where an agent may write.',
   state: 'The state as files for people.',
 }
 
@@ -144,8 +193,10 @@ export interface Setting {
   readonly min?: number
   readonly max?: number
   readonly choices?: readonly string[]
-  /** Regular expression a text must match. */
+  /** Regular expression a text must match, of a list each of its texts. */
   readonly pattern?: string
+  /** What stands between the texts of a list in the variable; a JSON array is understood always. */
+  readonly separator?: string
 }
 
 interface Range {
@@ -173,8 +224,13 @@ function texts(initial: readonly string[], about: string, variable?: string) {
   return { kind: 'texts', initial, about, ...named(variable) } as const
 }
 
-function choice(choices: readonly ['json'], about: string) {
-  return { kind: 'choice', initial: choices[0], choices, about } as const
+/** The first is what holds when nothing is said. */
+function choice<const Choice extends string>(
+  choices: readonly [Choice, ...Choice[]],
+  about: string,
+  variable?: string,
+) {
+  return { kind: 'choice', initial: choices[0], choices, about, ...named(variable) } as const
 }
 
 function named(variable: string | undefined): { readonly variable?: string } {

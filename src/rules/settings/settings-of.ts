@@ -34,6 +34,14 @@ export function settingsOf(given: Partial<SettingValues>): Settings {
       enabled: value('middleware.file_protection.enabled'),
       protectedPatterns: value('middleware.file_protection.protected_patterns'),
     },
+    boundary: {
+      enabled: value('boundary.enabled'),
+      root: value('boundary.root'),
+      package: value('boundary.package'),
+      also: value('boundary.also'),
+      refused: value('boundary.refused'),
+      git: value('boundary.git'),
+    },
     traceLogging: {
       enabled: value('middleware.trace_logging.enabled'),
       logToolCalls: value('middleware.trace_logging.log_tool_calls'),

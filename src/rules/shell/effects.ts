@@ -6,6 +6,16 @@ export interface CallTargets {
   readonly runs: readonly (readonly (string | null)[])[]
   /** What cannot be judged: a rule refuses it when its text names something protected. */
   readonly opaque: readonly OpaquePart[]
+  /** Directories in which it makes files whose names it does not tell, such as those of an archive. */
+  readonly into?: readonly FilledDirectory[]
+}
+
+export interface FilledDirectory {
+  /** Absolute, with NUL for what is not known; links are not resolved yet. */
+  readonly path: string
+  readonly how: string
+  /** As it stands in the call. */
+  readonly written: string
 }
 
 export interface WriteTarget {

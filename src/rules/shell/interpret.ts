@@ -1,7 +1,7 @@
 import { parse, type Word } from 'unbash'
 import type { World } from '../contract.ts'
 import { absolutePath, descriptorOf, leadsTo } from './absolute-path.ts'
-import type { CallTargets, OpaquePart, WriteTarget } from './effects.ts'
+import type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from './effects.ts'
 import { expandPattern, expandWhole, expandWord } from './expand-word.ts'
 import type { Arg, Outcome, Shell, ShellState } from './interpreter.ts'
 import { runWords } from './run-words.ts'
@@ -28,6 +28,7 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
   const shell: Shell = {
     world,
     write,
+    fill,
     opaque,
     search: (roots, matches) => searches.push({ roots, matches }) - 1,
     narrow: (index, keep) => {
@@ -162,6 +163,13 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
       push({ path: each, how, written: text, entry, ...below })
   }
 
+  function fill({ value, text }: Arg, how: string, state: ShellState): void {
+    effects.into ??= []
+    if (effects.into.length < maxWrites)
+      for (const path of leadsTo(absolutePath(value, state.cwd), state))
+        effects.into.push({ path, how, written: text })
+  }
+
   function push(target: WriteTarget): void {
     if (effects.writes.length < maxWrites) effects.writes.push(target)
     else opaque('', 'it changes too many files to be followed')
@@ -187,6 +195,7 @@ interface Effects {
   readonly writes: WriteTarget[]
   readonly runs: (readonly (string | null)[])[]
   readonly opaque: OpaquePart[]
+  into?: FilledDirectory[]
 }
 
 function outputOf(outcomes: readonly Outcome[]): string | null {

@@ -78,6 +78,8 @@ export interface Shell {
   readonly world: World
   /** Records that a file would be made, changed or removed. */
   write(target: Arg, how: string, state: ShellState, details?: WriteDetails): void
+  /** Records that files would be made in a directory that nobody can tell. */
+  fill(directory: Arg, how: string, state: ShellState): void
   /** Records something that cannot be judged. */
   /** `text` besides the whole command; with `exact` it is a name and stands alone. */
   opaque(text: string, why: string, details?: { readonly exact?: boolean }): void

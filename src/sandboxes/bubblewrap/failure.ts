@@ -1,4 +1,5 @@
 import type { SandboxFailure } from '../contract.ts'
+import { isExhaustion } from '../is-exhaustion.ts'
 import { launcherMark } from './launcher.ts'
 
 /** What bwrap or the process before it said, as a failure of the machinery. */
@@ -19,11 +20,7 @@ export function cgroupRefusal(said: string): string | null {
 }
 
 export function typeOf(what: string): SandboxFailure['type'] {
-  return /no space left|disk quota|cannot allocate memory|resource temporarily unavailable|too many open files/i.test(
-    what,
-  )
-    ? 'resource_exhaustion'
-    : 'container_creation'
+  return isExhaustion(what) ? 'resource_exhaustion' : 'container_creation'
 }
 
 const fixes: readonly (readonly [RegExp, string])[] = [

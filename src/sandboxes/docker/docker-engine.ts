@@ -1,6 +1,6 @@
 import type { SandboxEngine } from '../contract.ts'
-import { probeDocker } from '../probe-docker.ts'
 import { openContainer } from './open-container.ts'
+import { probeDocker } from './probe.ts'
 import { sweepDocker } from './sweep.ts'
 
 /** A container of Docker, or of Podman, through the socket of its engine. */

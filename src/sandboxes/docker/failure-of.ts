@@ -1,8 +1,6 @@
 import type { InfraErrorType, SandboxFailure } from '../contract.ts'
+import { isExhaustion } from '../is-exhaustion.ts'
 import type { EngineRefusal } from './call-engine.ts'
-
-const exhausted =
-  /no space left on device|disk quota exceeded|cannot allocate memory|out of memory|resource temporarily unavailable|too many open files|pids? limit/i
 
 /** An engine's refusal as the kind of failure it is. `otherwise`: what it is when the words tell nothing more. */
 export function failureOf(
@@ -12,7 +10,7 @@ export function failureOf(
 ): SandboxFailure {
   if (refusal.kind === 'gone') return { type: 'docker_unavailable', message: sentence(refusal.message) }
   const message = sentence(`${doing}: ${refusal.message.trim()}`)
-  if (exhausted.test(refusal.message)) return { type: 'resource_exhaustion', message }
+  if (isExhaustion(refusal.message)) return { type: 'resource_exhaustion', message }
   if (/no such image/i.test(refusal.message)) return { type: 'image_pull', message }
   return { type: otherwise, message }
 }

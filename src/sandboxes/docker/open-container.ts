@@ -14,6 +14,7 @@ import { askForFacts } from './engine-facts.ts'
 import { failureOf } from './failure-of.ts'
 import { type Inspected, inspectContainer } from './inspect-container.ts'
 import { labelsFor } from './labels.ts'
+import { remedyFor } from './probe.ts'
 import { pullImage } from './pull-image.ts'
 import { removeContainer } from './remove-container.ts'
 import { reportOf } from './report-of.ts'
@@ -31,11 +32,11 @@ export async function openContainer(request: SandboxRequest): Promise<SandboxOpe
     connectEngine(request),
     tryToPrepare(request, user, name, labels),
   ])
-  if (connecting.kind === 'absent' || workspace.kind === 'failed') {
-    if (workspace.kind === 'prepared') await workspace.workspace.remove()
+  if (workspace.kind === 'failed') return request.signal.aborted ? { kind: 'cancelled' } : workspace
+  if (connecting.kind === 'absent') {
+    await workspace.workspace.remove()
     if (request.signal.aborted) return { kind: 'cancelled' }
-    if (workspace.kind === 'failed') return workspace
-    const message = `${capital(connecting.kind === 'absent' ? connecting.detail : '')}.`
+    const message = `${capital(connecting.detail)} (try: ${remedyFor(connecting)}).`
     return failed('docker_unavailable', message)
   }
   const { connection } = connecting

@@ -48,7 +48,7 @@ export async function runStep(container: Container, step: SandboxStep): Promise<
   interruption.stop()
   if (first !== 'ended') {
     const problem = await endLeftovers(container)
-    await Promise.race([stream.ended, sleep(outputGraceMs)])
+    await lastOutput(stream.ended)
     stream.close()
     interruption.rethrow()
     return stopped(container, first, problem)
@@ -62,7 +62,7 @@ export async function runStep(container: Container, step: SandboxStep): Promise<
   }
   await endLeftovers(container)
   // Nobody is left who could write: what is still on the way comes at once.
-  await Promise.race([stream.ended, sleep(outputGraceMs)])
+  await lastOutput(stream.ended)
   stream.close()
   interruption.rethrow()
   disarm(container)
@@ -72,6 +72,11 @@ export async function runStep(container: Container, step: SandboxStep): Promise<
 }
 
 const outputGraceMs = 2_000
+
+/** The wait that was not needed must not keep the process from ending: the connection does that as long as it is there. */
+async function lastOutput(ended: Promise<void>): Promise<void> {
+  await Promise.race([ended, sleep(outputGraceMs, undefined, { ref: false })])
+}
 
 async function createExec(
   { connection, name, user, env }: Container,
@@ -112,7 +117,7 @@ async function execEnd(
 ): Promise<ExecEnd> {
   for (let tries = 0; ; tries++) {
     const told = Promise.race([events.endOf(id), outputEnded])
-    const isTold = await Promise.race([told.then(() => true), sleep(askEveryMs, false)])
+    const isTold = await Promise.race([told.then(() => true), sleep(askEveryMs, false, { ref: false })])
     const state = await execState(connection, id)
     if (state.kind === 'ended') return state
     if (state.kind === 'refused' || state.kind === 'gone')

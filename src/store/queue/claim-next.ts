@@ -1,5 +1,6 @@
 import type { Database } from '../../io/sqlite.ts'
-import type { ClaimedTask } from './contract.ts'
+import type { ClaimedTask, FinalState } from './contract.ts'
+import { endEvent } from './end-event.ts'
 import { wasLeft } from './owner.ts'
 import { type Row, recordOf } from './task-row.ts'
 
@@ -19,9 +20,9 @@ export function claimNext(database: Database, claim: Claim): ClaimedTask | null 
     const busy: string[] = []
     for (const row of runningIn(database, claim.repository)) {
       if (!wasLeft(row.owner)) busy.push(String(row.repository))
-      else if (row.cancel_requested === 1) end(database, row, 'CANCELLED', null, claim)
+      else if (row.cancel_requested === 1) endLeft(database, row, 'CANCELLED', 'it was cancelled', claim)
       else if (Number(row.deaths) + 1 >= maxDeaths)
-        end(database, row, 'INFRA_ERROR', `its worker died ${maxDeaths} times`, claim)
+        endLeft(database, row, 'INFRA_ERROR', `its worker died ${maxDeaths} times`, claim)
       else return { task: take(database, row, claim, Number(row.deaths) + 1), resumed: true }
     }
     const next = oldestQueued(database, busy, claim.repository)
@@ -61,10 +62,21 @@ function take(database: Database, { seq, started_at }: Row, { me, now }: Claim, 
   return recordOf(row ?? {})
 }
 
-function end(database: Database, { seq }: Row, state: string, message: string | null, { now }: Claim): void {
+/** Also by whoever cancels a task that nobody works on. */
+export function endLeft(
+  database: Database,
+  row: Row,
+  state: FinalState,
+  reason: string,
+  { now }: Pick<Claim, 'now'>,
+): void {
   database
     .prepare(
       'UPDATE tasks SET state = ?, error_message = ?, completed_at = ?, phase = NULL, owner = NULL WHERE seq = ?',
     )
-    .run(state, message, now, Number(seq))
+    .run(state, reason, now, Number(row.seq))
+  const task = recordOf(row)
+  database
+    .prepare(`INSERT INTO events (task_id, level, event) VALUES (?, 'milestone', ?)`)
+    .run(task.id, JSON.stringify(endEvent(task, state, reason, now)))
 }

@@ -5,7 +5,7 @@ import { newTaskId } from '../../io/ids.ts'
 import { thisProcess } from '../../io/process-owner.ts'
 import { type Database, openDatabase } from '../../io/sqlite.ts'
 import type { Store } from '../contract.ts'
-import { claimNext } from './claim-next.ts'
+import { claimNext, endLeft } from './claim-next.ts'
 import type { TaskChange, TaskFilter, TaskQueue, TaskRecord } from './contract.ts'
 import { listTasks, whereOf } from './list-tasks.ts'
 import { ownerText, wasLeft } from './owner.ts'
@@ -19,6 +19,16 @@ const eventsKeptMs = 14 * 86_400_000
 export function openQueue(store: Store): TaskQueue {
   makeDirectories(store.root)
   const path = join(store.root, 'queue.db')
+  try {
+    return openIn(path, store)
+  } catch (error) {
+    // One of a newer version is not damaged, and comes without a complaint of the database.
+    const isDamaged = error instanceof GantryError && error.code === 'CORRUPT' && error.cause !== undefined
+    throw isDamaged ? damaged(error) : error
+  }
+}
+
+function openIn(path: string, store: Store): TaskQueue {
   const database = openDatabase(path)
   try {
     prepareSchema(database, path)
@@ -27,6 +37,14 @@ export function openQueue(store: Store): TaskQueue {
     database.close()
     throw error
   }
+}
+
+/** Unlike an index it cannot be made again from anything: nobody is told to delete it. */
+function damaged(error: GantryError): GantryError {
+  return new GantryError('CORRUPT', error.message, {
+    hint: 'Move it away, with what stands beside it under the same name: tasks that waited in it have to be submitted again; runs and reports are not in it.',
+    cause: error,
+  })
 }
 
 function taskQueue(database: Database, { clock }: Store): TaskQueue {
@@ -133,12 +151,9 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
             throw new GantryError('NOT_FOUND', `task ${id} is ${task.state} already`, {
               hint: 'Only a queued or running task can be cancelled.',
             })
-          if (wasLeft(byId.get(id)?.owner)) {
-            database
-              .prepare(
-                `UPDATE tasks SET state = 'CANCELLED', completed_at = ?, phase = NULL, owner = NULL WHERE id = ?`,
-              )
-              .run(now(), id)
+          const row = byId.get(id)
+          if (row !== undefined && wasLeft(row.owner)) {
+            endLeft(database, row, 'CANCELLED', 'it was cancelled', { now: now() })
             return { kind: 'cancelled', task: require(id) }
           }
           database.prepare('UPDATE tasks SET cancel_requested = 1 WHERE id = ?').run(id)

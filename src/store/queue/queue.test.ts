@@ -108,6 +108,11 @@ test('a task that kills its workers again and again does not block its repositor
   expect(queue.claim()?.task.id).toBe(first.id)
   killWorker(first.id)
   expect(queue.claim()?.task.description).toBe('b')
+  expect(queue.events({ afterId: 0, limit: 9 }).at(-1)).toMatchObject({
+    taskId: first.id,
+    level: 'milestone',
+    event: { kind: 'task_ended', state: 'INFRA_ERROR', reason: 'its worker died 3 times' },
+  })
   expect(queue.get(first.id)).toMatchObject({
     state: 'INFRA_ERROR',
     error_message: 'its worker died 3 times',
@@ -131,6 +136,10 @@ test('a running task is asked to stop; one whose worker is dead is cancelled at 
   expect(queue.cancelRequested(id)).toBe(true)
   killWorker(id)
   expect(queue.cancel(id)).toMatchObject({ kind: 'cancelled', task: { state: 'CANCELLED' } })
+  expect(queue.events({ afterId: 0, limit: 9, taskId: id }).at(-1)?.event).toMatchObject({
+    kind: 'task_ended',
+    state: 'CANCELLED',
+  })
   expect(() => queue.cancel(id)).toThrow('is CANCELLED already')
   expect(() => queue.cancel('task_x')).toThrow('there is no task task_x')
 })

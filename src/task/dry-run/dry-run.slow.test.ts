@@ -83,6 +83,8 @@ test('a proposal that is applied is verified, and debugged like any other change
   const { end, events } = await from.run({ proposal })
   expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
   expect(events).toContainEqual(expect.objectContaining({ milestone: 'applying' }))
+  const diffs = events.filter(({ kind }) => kind === 'diff')
+  expect(diffs[0]).toMatchObject({ text: proposal.diff })
   expect(existsSync(join(from.root, 'test/more.test.js'))).toBe(true)
   const scouts = events.flatMap((event) => (event.kind === 'scout_query' ? [event.scout] : []))
   expect(scouts).toEqual(['scout_b'])

@@ -80,9 +80,10 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
     HARNESS_CHECKLIST_ENABLED: 'false',
     HARNESS_STATE_DIR: join(run.dir, 'harness'),
     HARNESS_BOUNDARY_ENABLED: 'true',
+    HARNESS_BOUNDARY_ROOT: root,
     HARNESS_BOUNDARY_GIT: 'read',
-    HARNESS_BOUNDARY_REFUSED: protectedNames.join(','),
-    HARNESS_BOUNDARY_ALSO: scratch,
+    HARNESS_BOUNDARY_REFUSED: JSON.stringify([...protectedNames, ...artefactsBelow(root, options.artefacts)]),
+    HARNESS_BOUNDARY_ALSO: JSON.stringify([scratch]),
     ...(options.package !== null && { HARNESS_BOUNDARY_PACKAGE: options.package }),
   }
   const toToolCall = inProcess(agent)
@@ -133,6 +134,11 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
   }
   const kept = stack.move()
   return { edit, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+/** A store inside the repository is read by the Editor and not written. */
+function artefactsBelow(root: string, artefacts: string): readonly string[] {
+  return artefacts.startsWith(`${root}/`) ? [artefacts.slice(root.length + 1)] : []
 }
 
 function inProcess({ driver }: ResolvedAgent): typeof builtinToolCall | null {

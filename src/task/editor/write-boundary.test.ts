@@ -101,6 +101,10 @@ test.each([
   run('git config core.hooksPath x'),
   run('echo x > /tmp/elsewhere-of-somebody'),
   run('bash -c "rm agent.yaml"'),
+  run('find .. -name x -delete'),
+  run('tar xf a.tgz -C ..'),
+  run('rm -rf out/'),
+  run('rm out/../other/x'),
   run('echo cm0gYWdlbnQueWFtbA== | tee /var/x'),
 ])('%s %j is denied', async (tool, input) => {
   expect(await decide([tool, input])).toMatchObject({

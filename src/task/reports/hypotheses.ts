@@ -1,3 +1,4 @@
+import { counted } from '../../report/quantity.ts'
 import { filesInLog } from './files-in-log.ts'
 import type { Hypothesis, StuckFacts } from './stuck-facts.ts'
 
@@ -26,11 +27,15 @@ export function hypotheses(facts: StuckFacts): readonly Hypothesis[] {
   return found.slice(0, maxHypotheses)
 }
 
-function brokenMachine({ infrastructure }: StuckFacts): Hypothesis | null {
+function brokenMachine({ infrastructure, attempts }: StuckFacts): Hypothesis | null {
   if (infrastructure === null) return null
   return {
     title: `${infrastructure.source} failed, not the code`,
-    text: `The task was stopped by "${infrastructure.message}". Nothing is known about the changes made so far: they were not judged.`,
+    text: `The task was stopped by "${infrastructure.message}". ${
+      attempts.some(({ status }) => status === 'FAIL')
+        ? 'What the verifications before it said of the code stands; what was changed since is not judged.'
+        : 'Nothing is known about the changes made so far: they were not judged.'
+    }`,
     investigation: infrastructure.advice,
   }
 }
@@ -40,11 +45,11 @@ function diagnosed({ diagnosis }: StuckFacts): Hypothesis | null {
   const where =
     diagnosis.affected_files.length === 0 ? '' : ` It names ${diagnosis.affected_files.join(', ')}.`
   const flaky = diagnosis.is_flaky
-    ? ` It also calls the failure flaky: ${diagnosis.flaky_reason ?? 'no reason given'}.`
+    ? ` It also calls the failure flaky: ${sentence(diagnosis.flaky_reason ?? 'no reason given')}`
     : ''
   return {
     title: 'The last diagnosis was right, and no fix followed it',
-    text: `Scout B's last reading was: ${diagnosis.root_cause}.${where}${flaky}`,
+    text: `Scout B's last reading was: ${sentence(diagnosis.root_cause)}${where}${flaky}`,
     investigation:
       diagnosis.suggested_investigation.join('; ') || 'Read the last log with this cause in mind.',
   }
@@ -55,7 +60,7 @@ function sameFailure({ attempts, strategies }: StuckFacts): Hypothesis | null {
   if (text === null || count < 2) return null
   return {
     title: `One failure survived ${count} of ${attempts.length} attempts`,
-    text: `"${text}" came back whatever was changed, under ${strategies.length} ${strategies.length === 1 ? 'strategy' : 'strategies'}. Its cause lies outside what was changed.`,
+    text: `"${text}" came back whatever was changed, under ${counted(strategies.length, 'strategy', 'strategies')}. Its cause lies outside what was changed.`,
     investigation: `Reproduce it by hand on the commit before the task; if it is there, too, the task did not cause it. Compare the logs of ${runsWith(attempts, text)}.`,
   }
 }
@@ -138,7 +143,7 @@ function wrongVerification({ failedStep, attempts }: StuckFacts): Hypothesis | n
     failedStep === undefined ? 'the verification' : `\`${failedStep.command}\` (step "${failedStep.name}")`
   return {
     title: 'The verification fails for a reason of its own',
-    text: `Whether ${what} passes on the tree before the task is not known from these ${attempts.length} runs.`,
+    text: `Whether ${what} passes on the tree before the task is not known from ${counted(attempts.length, 'verification')}.`,
     investigation:
       'Stash the changes and run gantry verify: if it fails there, mend agent.yaml or the environment first.',
   }
@@ -150,6 +155,10 @@ function tooLarge({ filesModified, task }: StuckFacts): Hypothesis | null {
     text: `${filesModified.length} ${filesModified.length === 1 ? 'file was' : 'files were'} changed for "${task.objective}".`,
     investigation: 'Split it: first the smallest part that can be verified alone, as a task of its own.',
   }
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`
 }
 
 function failuresOf(attempts: StuckFacts['attempts']): readonly string[] {

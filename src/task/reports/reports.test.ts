@@ -114,6 +114,30 @@ test('a stuck report names at least three causes, each with what really happened
   expect(new Set(found.map(({ title }) => title)).size).toBe(found.length)
 })
 
+test('a stuck report has whole sentences: none ends twice, and one verification is one', () => {
+  const diagnosis = {
+    root_cause: 'The flag is lost.',
+    affected_files: [],
+    suggested_investigation: [],
+    is_flaky: false,
+  }
+  const text = stuckReport({ ...facts, diagnosis, attempts: [attempt(1, 'TypeError: x')] })
+  expect(text).toContain("Scout B's last reading was: The flag is lost.\n")
+  expect(text).toContain('STUCK: no success in 1 verification.')
+})
+
+test('a stuck report tells what the Scouts said that was not so', () => {
+  expect(stuckReport(facts)).not.toContain('Scout Corrections')
+  const text = stuckReport({ ...facts, corrections: ['src/gone.ts is not in the tree: dropped'] })
+  expect(text).toContain('## Scout Corrections\n\n- src/gone.ts is not in the tree: dropped')
+})
+
+test('machinery that broke after verifications takes nothing back of what they said', () => {
+  const infrastructure = { source: 'Editor', message: 'no JSON', advice: 'Use a stronger model.' }
+  expect(hypotheses({ ...facts, infrastructure })[0]?.text).toContain('What the verifications before it said')
+  expect(hypotheses({ ...facts, infrastructure, attempts: [] })[0]?.text).toContain('they were not judged')
+})
+
 test('at least three whatever is known', () => {
   const failure = fc.option(fc.string({ minLength: 1 }))
   fc.assert(

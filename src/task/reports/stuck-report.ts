@@ -1,15 +1,16 @@
 import { join } from 'node:path'
 import { removeTree, resolveInside, writeFileAtomic } from '../../io/files.ts'
+import { counted } from '../../report/quantity.ts'
 import { agentDirectory, openAgentDirectory } from '../agent-directory.ts'
+import { oneLine, quoted } from '../paper-text.ts'
 import { hypotheses } from './hypotheses.ts'
 import type { StuckFacts } from './stuck-facts.ts'
-import { oneLine, quoted } from './success-summary.ts'
 
 export const stuckReportPath = `${agentDirectory}/stuck_report.md`
 
 /** What a person reads, and what a retry is told, when a task could not be done. `readStuckReport` reads it back. */
 export function stuckReport(facts: StuckFacts): string {
-  const { description, task, at, attempts, filesModified, infrastructure, strategies } = facts
+  const { description, task, at, attempts, filesModified, infrastructure, strategies, corrections } = facts
   const runs = attempts.flatMap(({ runId }) => (runId === null ? [] : [runId]))
   return `${[
     '# Stuck Report',
@@ -49,6 +50,7 @@ export function stuckReport(facts: StuckFacts): string {
     ),
     section('Artifact References', list(runs)),
     section('Files Modified', list(filesModified)),
+    corrections.length === 0 ? null : section('Scout Corrections', list(corrections)),
   ]
     .filter((part) => part !== null)
     .join('\n\n')}\n`
@@ -88,6 +90,6 @@ function constraintsOf({ mustPreserve, nonGoals, boundaries }: StuckFacts['task'
 
 function statusOf({ status, attempts, infrastructure }: StuckFacts): string {
   if (status === 'INFRA_ERROR')
-    return `INFRA_ERROR: ${oneLine(infrastructure?.message ?? 'the machinery failed')}, after ${attempts.length} verifications. The changes made so far are in the working tree.`
-  return `STUCK: no success in ${attempts.length} verifications. The changes of the last attempt are in the working tree.`
+    return `INFRA_ERROR: ${oneLine(infrastructure?.message ?? 'the machinery failed')}, after ${counted(attempts.length, 'verification')}. The changes made so far are in the working tree.`
+  return `STUCK: no success in ${counted(attempts.length, 'verification')}. The changes of the last attempt are in the working tree.`
 }

@@ -1,4 +1,6 @@
+import { counted } from '../../report/quantity.ts'
 import type { ParsedTask } from '../contract.ts'
+import { oneLine, quoted } from '../paper-text.ts'
 
 export interface SuccessFacts {
   readonly task: ParsedTask
@@ -26,7 +28,7 @@ export interface ChangedFile {
 export function successSummary(facts: SuccessFacts): string {
   const { description, at, filesModified, what, strategy, runId, steps, attempts, replans, sandbox, notes } =
     facts
-  const loops = `after ${attempts} ${attempts === 1 ? 'verification' : 'verifications'}${replans === 0 ? '' : ` and ${replans} ${replans === 1 ? 'REPLAN' : 'REPLANs'}`}`
+  const loops = `after ${counted(attempts, 'verification')}${replans === 0 ? '' : ` and ${counted(replans, 'REPLAN')}`}`
   return `# Task Completed
 
 Completed: ${at.toISOString()}
@@ -57,17 +59,4 @@ ${runId}
 
 ${filesModified.map(({ path, change }) => `- ${path} (${change})`).join('\n') || '- none'}
 ${notes.length === 0 ? '' : `\n## Notes\n\n${notes.map((note) => `- ${oneLine(note)}`).join('\n')}\n`}`
-}
-
-/** Words of others cannot pose as a heading of ours. */
-export function quoted(text: string): string {
-  return text
-    .trimEnd()
-    .split(/\r\n|[\n\r]/)
-    .map((line) => (line === '' ? '>' : `> ${line}`))
-    .join('\n')
-}
-
-export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
 }

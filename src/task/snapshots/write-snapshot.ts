@@ -4,6 +4,7 @@ import { writeFileAtomic } from '../../io/files.ts'
 import { pointLink } from '../../io/point-link.ts'
 import { agentDirectory, openAgentDirectory } from '../agent-directory.ts'
 import type { SnapshotTrigger } from '../contract.ts'
+import { oneLine } from '../paper-text.ts'
 
 /** What the Editor knew at a milestone. Conversations with models are never in it. */
 export interface Snapshot {
@@ -90,8 +91,4 @@ function fenced(raw: string | null): string {
   const longest = Math.max(2, ...[...raw.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}json\n${raw}\n${fence}`
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
 }

@@ -15,15 +15,21 @@ export function taskTally(events: Iterable<Readonly<Record<string, unknown>>>): 
   const times = { scout_a: [] as number[], scout_b: [] as number[], verifier: [] as number[] }
   let [attempts, replans, duration] = [0, 0, 0]
   let cost: number | null = 0
+  let spent = 0
   for (const event of events) {
-    const ms = typeof event.duration_ms === 'number' ? event.duration_ms : 0
+    const ms = numberOf(event.duration_ms)
     if (event.kind === 'scout_query') times[event.scout === 'scout_a' ? 'scout_a' : 'scout_b'].push(ms)
     if (event.kind === 'verifier_result') {
       times.verifier.push(ms)
       attempts += 1
     }
     if (event.kind === 'replan') replans += 1
-    if (event.kind === 'task_ended') duration = ms
+    if (event.kind === 'task_ended') {
+      duration = ms
+      // A REPLAN that ended the task named no strategy; asking for one is paid for by no other event.
+      replans = Math.max(replans, numberOf(event.replans))
+      spent = Math.max(spent, numberOf(event.cost_usd))
+    }
     if (event.kind === 'scout_query' || event.kind === 'edit')
       cost = cost === null || typeof event.cost_usd !== 'number' ? null : cost + event.cost_usd
   }
@@ -33,9 +39,13 @@ export function taskTally(events: Iterable<Readonly<Record<string, unknown>>>): 
     scout_a_ms: times.scout_a,
     scout_b_ms: times.scout_b,
     verifier_ms: times.verifier,
-    cost_usd: cost,
+    cost_usd: cost === null ? null : Math.max(cost, spent),
     duration_ms: duration,
   }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
 }
 
 /** What was kept, when it still has the form it was kept in. */

@@ -124,6 +124,12 @@ test('the tally of a task holds its attempts, REPLANs, times and cost', () => {
   })
 })
 
+test('what only the end of a task tells is in the tally: a REPLAN that found no strategy, and its cost', () => {
+  const replanned = events.filter(({ kind }) => kind !== 'replan')
+  const ended = replanned.map((event) => (event.kind === 'task_ended' ? { ...event, cost_usd: 1.5 } : event))
+  expect(taskTally(ended)).toMatchObject({ replans: 1, cost_usd: 1.5 })
+})
+
 test('cost is not known when a part of it is not', () => {
   const edit = { kind: 'edit', cost_usd: null }
   expect(taskTally([...events, edit]).cost_usd).toBeNull()

@@ -11,7 +11,7 @@ import type { Store } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
 import type { ClaimedTask, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import { runFile } from '../../store/run-paths.ts'
-import type { TaskEvent, TaskStep } from '../contract.ts'
+import { milestones, type TaskEvent, type TaskStep } from '../contract.ts'
 import { type Proposal, proposalSchema } from '../dry-run/proposal.ts'
 import { guardAgent } from '../editor/guard-agent.ts'
 import { openTaskWork, taskRedaction } from '../open-task-work.ts'
@@ -57,12 +57,26 @@ export async function doTask(claimed: ClaimedTask, powers: WorkerPowers, signal:
     if (ended !== null) append(ended)
     queue.end(task.id, { ...end, metrics: taskTally(events) })
   } catch (error) {
-    if (!(error instanceof GantryError && error.code === 'INTERRUPTED')) throw error
-    queue.release(task.id)
+    if (canGoOnLater(error)) {
+      queue.release(task.id)
+      if (error.code !== 'INTERRUPTED') throw error
+    } else failed(queue, task, error, append)
   } finally {
     log.close()
     applyRetention(store)
   }
+}
+
+/** Nothing is wrong with the task: the worker was told to go, or the disk takes nothing more for now. */
+function canGoOnLater(error: unknown): error is GantryError {
+  const later: readonly string[] = ['INTERRUPTED', 'NO_SPACE', 'NOT_WRITABLE', 'LOCKED']
+  return error instanceof GantryError && later.includes(error.code)
+}
+
+/** A fault of ours, or an order in the queue that makes no sense: the next task must not wait for it. */
+function failed(queue: TaskQueue, task: TaskRecord, error: unknown, tell: (event: TaskEvent) => void): void {
+  const message = error instanceof Error ? error.message : String(error)
+  queue.end(task.id, refused(task, message, tell))
 }
 
 interface End {
@@ -141,6 +155,7 @@ function requestOf(
     repository,
     description: task.description,
     dryRun: task.dry_run,
+    ...(task.started_at !== null && { startedAt: task.started_at }),
     resumed,
     taskRunId: task.task_run_id,
     agent: agent.name,
@@ -162,7 +177,7 @@ function guardedFiles(repository: string, env: WorkerPowers['env']) {
 
 /** A task that cannot start: a person has to mend something first. */
 function refused(task: TaskRecord, message: string, tell: (event: TaskEvent) => void): End {
-  tell({ ...stamp(task), kind: 'note', level: 'error', message })
+  tell({ ...stamp(task), kind: 'milestone', milestone: 'infra', text: milestones.infra })
   tell({
     ...stamp(task),
     kind: 'task_ended',

@@ -1,3 +1,4 @@
+import { createRedaction, type Redaction } from '../../core/redaction.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
 import { milestones } from '../contract.ts'
 import { type TaskOptions, taskOptionsSchema } from './task-options.ts'
@@ -11,12 +12,19 @@ export interface Submission {
   readonly options?: Partial<TaskOptions>
 }
 
-/** Puts a task at the end of the queue of its repository. Whether it can be done is checked when its turn comes, and by who submits. */
-export function submitTask(queue: TaskQueue, submission: Submission): QueuedTask {
+/**
+ * Puts a task at the end of the queue of its repository. Whether it can be done is checked when its turn comes, and by who submits.
+ * A secret in its text reaches neither the disk nor a model.
+ */
+export function submitTask(
+  queue: TaskQueue,
+  submission: Submission,
+  redaction: Pick<Redaction, 'text'> = createRedaction([]),
+): QueuedTask {
   const { repository, description, dryRun = false, verbose = false, options = {} } = submission
   const task = queue.submit({
     repository,
-    description,
+    description: redaction.text(description),
     dryRun,
     verbose,
     options: taskOptionsSchema.parse(options),

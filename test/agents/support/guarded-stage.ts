@@ -3,8 +3,6 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
 import { personAndSeal } from '../../../src/cli/guard/person-and-seal.ts'
-import { installHooks } from '../../../src/guarding/install-hooks.ts'
-import { uninstallHooks } from '../../../src/guarding/uninstall-hooks.ts'
 import type {
   GuardedProject,
   Performance,
@@ -12,6 +10,8 @@ import type {
   ProofStage,
 } from '../../../src/guard/prove/contract.ts'
 import { textOfCall } from '../../../src/guard/prove/told-model.ts'
+import { installHooks } from '../../../src/guarding/install-hooks.ts'
+import { uninstallHooks } from '../../../src/guarding/uninstall-hooks.ts'
 import { openGuardStage } from './guard-stage.ts'
 
 const repository = join(import.meta.dirname, '../../..')

@@ -39,6 +39,22 @@ describe('gantry doctor', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
+  test('says whether gantry verify and gantry task would find an agent.yaml, and what is wrong with it', async () => {
+    using without = makeProject()
+    expect((await findings(without))['agent.yaml']).toMatchObject({ status: 'missing', fix: 'gantry init' })
+    const step = '    - { name: test, command: "true" }\n'
+    using project = makeProject({
+      'agent.yaml': `verification:\n  container_image: node:24\n  steps:\n${step}`,
+    })
+    const found = await findings(project)
+    expect(found['agent.yaml']).toMatchObject({ area: 'gantry', status: 'ok' })
+    expect(found['agent.yaml']?.detail).toMatch(/agent\.yaml: 1 step in node:24$/)
+    using broken = makeProject({ 'agent.yaml': 'verification:\n  steps: []\n' })
+    const wrong = (await findings(broken))['agent.yaml']
+    expect(wrong?.status).toBe('missing')
+    expect(wrong?.detail).toContain('container_image')
+  })
+
   test('names the command that installs an agent that is missing', async () => {
     using project = makeProject()
     const found = await findings(project, { PATH: '/usr/bin:/bin' })

@@ -34,7 +34,9 @@ describe('the page about the guard', () => {
   })
 
   test('has no setting that is not there', () => {
-    const named = rows.map(([key = '']) => key).filter((key) => /^`(middleware\.|state\.(?!json))/.test(key))
+    const named = rows
+      .map(([key = '']) => key)
+      .filter((key) => /^`(middleware\.|boundary\.|state\.(?!json))/.test(key))
     expect(named).toHaveLength(settings.filter(([key]) => key.includes('.')).length)
   })
 

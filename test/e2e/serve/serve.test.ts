@@ -65,6 +65,7 @@ test.concurrent('a dry run by HTTP, followed to its end, looked at, and applied:
     'the end in the queue',
   )
   expect(project.read('src/add.js')).toContain('a + b')
+  expect(await ask(`/v1/tasks/${applied.id}/diff`)).toContain('+++ b/src/add.js')
   expect(await ask(`/v1/tasks/${applied.id}/report`)).toMatch(/Verification Run ID/i)
   expect(JSON.parse(await ask(`/v1/tasks/${applied.id}/diagnosis`)).attempts).toMatchObject([
     { attempt: 1, status: 'PASS' },

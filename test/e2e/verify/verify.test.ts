@@ -303,7 +303,7 @@ test('without an engine it is INFRA_ERROR, and no run directory is left', async 
     manifest: null,
     error_type: 'docker_unavailable',
   })
-  expect(response.error_message).not.toBe('')
+  expect(response.error_message).toContain('(try: sudo ')
   expect(result.code).toBe(3)
   expect(runsIn(project)).toEqual([])
 })

@@ -32,6 +32,8 @@ export const archives: ReadonlyMap<string, Program> = new Map<string, Program>([
   ),
 ])
 
+const here = argOf('.')
+
 function tar({ args, state, shell }: Invocation): null {
   const [bundle, ...others] = args
   const words =
@@ -75,6 +77,7 @@ function tar({ args, state, shell }: Invocation): null {
   if (!has('x', 'extract', 'get') || has('O', 'to-stdout')) return null
   const [directory] = values('C', 'directory')
   for (const member of operands) shell.write(inDirectory(member, directory), 'tar unpacks it', state)
+  shell.fill(directory ?? here, 'tar unpacks into it', state)
   if (values('transform', 'xform', 's').length > 0) shell.opaque('', 'tar gives what it unpacks other names')
   if (archive === undefined || archive.value === '-')
     shell.opaque('', 'tar unpacks what another command hands to it')
@@ -84,8 +87,10 @@ function tar({ args, state, shell }: Invocation): null {
 function unzip({ args, state, shell }: Invocation): null {
   const { given, values, operands } = readOptions(args, ['d', 'x', 'P'])
   if (['l', 'p', 'c', 't', 'v', 'Z'].some((name) => given.has(name))) return null
+  const [directory] = values('d')
   for (const member of operands.slice(1))
-    shell.write(inDirectory(member, values('d')[0]), 'unzip unpacks it', state)
+    shell.write(inDirectory(member, directory), 'unzip unpacks it', state)
+  shell.fill(directory ?? here, 'unzip unpacks into it', state)
   return null
 }
 
@@ -103,8 +108,11 @@ function sevenZip({ args, state, shell }: Invocation): null {
   const [verb, archive, ...members] = args.filter(({ value }) => !value.startsWith('-'))
   if (archive === undefined || verb === undefined) return null
   if (/^[audr]/.test(verb.value)) shell.write(archive, '7z writes it', state)
-  else if (/^[ex]$/.test(verb.value))
+  else if (/^[ex]$/.test(verb.value)) {
     for (const member of members) shell.write(member, '7z unpacks it', state)
+    const set = args.find(({ value }) => /^-o./.test(value))
+    shell.fill(set === undefined ? here : argOf(set.value.slice(2)), '7z unpacks into it', state)
+  }
   return null
 }
 
@@ -115,6 +123,7 @@ function cpio({ args, state, shell }: Invocation): null {
     for (const file of values('F', 'file')) shell.write(file, 'cpio writes it', state)
   if (given.has('i') || given.has('extract')) {
     for (const member of operands) shell.write(member, 'cpio unpacks it', state)
+    shell.fill(values('D')[0] ?? here, 'cpio unpacks into it', state)
     shell.opaque('', 'cpio unpacks what another command hands to it')
   }
   if (!given.has('p') && !given.has('pass-through')) return null
@@ -130,6 +139,7 @@ function first({ args, state, shell, name }: Invocation, verb: RegExp): null {
   const [operation, archive, ...members] = args
   if (archive !== undefined && verb.test(operation?.value ?? ''))
     shell.write(archive, `${name} writes it`, state)
+  if (/^-?x/.test(operation?.value ?? '')) shell.fill(here, `${name} unpacks into it`, state)
   // Members go in and come out under the names they are given.
   if (/^-?[rqx]/.test(operation?.value ?? ''))
     for (const member of members)

@@ -124,6 +124,7 @@ function patch(invocation: Invocation): null {
     shell.write(target, 'patch changes it', inside)
     return null
   }
+  shell.fill(argOf(directory?.value ?? '.'), 'patch changes files in it', state)
   const input = values('i', 'input')[0] ?? operands[1]
   patchFiles(invocation, input?.value, inside.cwd, Number(values('p', 'strip')[0]?.value ?? 0))
   return null

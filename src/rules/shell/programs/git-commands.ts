@@ -1,4 +1,4 @@
-import type { Invocation, Shell, ShellState } from '../interpreter.ts'
+import { argOf, type Invocation, type Shell, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 
 /** `git config`: a file it writes, and a setting that is a command. */
@@ -74,6 +74,8 @@ export function makeDirectory({ args, state, shell, name }: Invocation, position
   const adds = !/worktree|submodule/.test(name) || operands[0]?.value === 'add'
   for (const each of [...(target === undefined || !adds ? [] : [target]), ...values('separate-git-dir')])
     shell.write(each, `${name} makes it`, state)
+  if (name === 'git clone' && target === undefined)
+    shell.fill(argOf('.'), 'git clone makes a directory in it', state)
   return null
 }
 

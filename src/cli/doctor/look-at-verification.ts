@@ -1,0 +1,24 @@
+import { loadVerification } from '../../config/load-verification.ts'
+import { GantryError } from '../../core/error.ts'
+import { counted } from '../../report/quantity.ts'
+import type { CliContext } from '../context.ts'
+import type { Finding } from './finding.ts'
+
+/** The agent.yaml that `gantry verify` and `gantry task` would use here. */
+export async function lookAtVerification({ cwd }: CliContext): Promise<Finding> {
+  const about = { area: 'gantry', name: 'agent.yaml' } as const
+  try {
+    const { agentFile } = await loadVerification(cwd)
+    const { steps, image } = agentFile.file.verification
+    return {
+      ...about,
+      status: 'ok',
+      detail: `${agentFile.path}: ${counted(steps.length, 'step')} in ${image}`,
+    }
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    if (error.code !== 'NOT_FOUND') return { ...about, status: 'missing', detail: error.message }
+    const detail = 'none here: gantry verify and gantry task need one'
+    return { ...about, status: 'missing', detail, fix: 'gantry init' }
+  }
+}

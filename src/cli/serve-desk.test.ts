@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openServerLab } from '../server/server-lab.ts'
+import { taskDesk } from './serve-desk.ts'
+
+const agentYaml = 'verification:\n  container_image: none\n  steps:\n    - { name: check, command: "true" }\n'
+
+/** A task that ended, with a model and an Editor that are files. */
+function ended() {
+  const lab = openServerLab()
+  const { queue, repository, root } = lab
+  writeFileSync(join(root, 'model.yaml'), 'answers: [hello]\n')
+  writeFileSync(join(root, 'editor.yaml'), 'name: e\nturns: []\n')
+  const { id } = queue.submit({
+    repository,
+    description: 'Add a flag with a name.',
+    dryRun: false,
+    verbose: false,
+    options: {
+      agent: `scripted:${join(root, 'editor.yaml')}`,
+      model: `scripted:${join(root, 'model.yaml')}`,
+      sandbox: 'host',
+    },
+  })
+  queue.claim()
+  queue.end(id, { state: 'INFRA_ERROR', summary: null, error_message: 'x' })
+  const env = { PATH: process.env.PATH, HOME: root }
+  return { ...lab, id, desk: taskDesk({ env, signal: new AbortController().signal }, queue) }
+}
+
+test('a retry that cannot start is refused with the reasons, and not queued', async () => {
+  const { desk, id, queue } = ended()
+  await expect(desk.retry(id)).rejects.toThrow(/configuration required: .*agent\.yaml/)
+  expect(queue.list({ states: ['QUEUED'] })).toEqual([])
+})
+
+test('a retry that can start is queued with what the task was to be done with', async () => {
+  const { desk, id, queue, repository } = ended()
+  writeFileSync(join(repository, 'agent.yaml'), agentYaml)
+  const { options } = await desk.retry(id)
+  expect(options).toMatchObject({ sandbox: 'host', retry: true })
+  expect(queue.list({ states: ['QUEUED'] })).toHaveLength(1)
+})

@@ -1,0 +1,29 @@
+import { dirname, join, resolve } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { findGitTop } from '../io/find-git-top.ts'
+import { isDirectory, isMissing } from '../io/path-kind.ts'
+import { realPath } from '../io/real-path.ts'
+import { agentFileName } from '../verifier/agent-file-defaults.ts'
+
+/**
+ * Real path of the repository around a directory: where the nearest agent.yaml upward is, and never above the top of the git
+ * working tree. With `named` another file is meant, and the repository is the git working tree, or the directory itself where there is none.
+ */
+export function findRepository(directory: string, { named = false } = {}): string {
+  if (!isDirectory(directory)) {
+    throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
+      hint: 'Name the repository with --root DIR.',
+    })
+  }
+  const start = realPath(resolve(directory))
+  const top = findGitTop(start)
+  return (named ? null : upward(start, top)) ?? top ?? start
+}
+
+function upward(start: string, top: string | null): string | null {
+  for (let here = start; ; here = dirname(here)) {
+    // Whatever stands there, even a link that leads nowhere, is what the user means: reading it tells what is wrong.
+    if (!isMissing(join(here, agentFileName))) return here
+    if (here === top || here === dirname(here)) return null
+  }
+}

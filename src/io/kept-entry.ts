@@ -1,0 +1,60 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { errnoOf } from './fs-error.ts'
+import { removeTree } from './remove-tree.ts'
+
+/** What stood at a path, itself and not what a link leads to, so that it can be put there again. */
+export type KeptEntry =
+  | { readonly kind: 'missing' | 'directory' }
+  | { readonly kind: 'file'; readonly mode: number; readonly base64: string }
+  | { readonly kind: 'link'; readonly target: string }
+  /** Too long, of another sort, or not open to us: that it changed can be told, and no more. */
+  | { readonly kind: 'unkept'; readonly stamp: string }
+
+const maxBytes = 16 * 1024 * 1024
+
+export function keepEntry(path: string): KeptEntry {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return { kind: 'missing' }
+    if (stats.isDirectory()) return { kind: 'directory' }
+    if (stats.isSymbolicLink()) return { kind: 'link', target: readlinkSync(path) }
+    const { mode, size, mtimeMs, ino } = stats
+    if (!stats.isFile() || size > maxBytes)
+      return { kind: 'unkept', stamp: `${mode} ${size} ${mtimeMs} ${ino}` }
+    return { kind: 'file', mode: mode & 0o7777, base64: readFileSync(path, 'base64') }
+  } catch (cause) {
+    // Something on the way to it is no directory.
+    return errnoOf(cause) === 'ENOTDIR'
+      ? { kind: 'missing' }
+      : { kind: 'unkept', stamp: errnoOf(cause) ?? '' }
+  }
+}
+
+export function isSameEntry(one: KeptEntry, other: KeptEntry): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Replaces what stands there now; never writes through it. Answers whether that could be done. A directory comes back empty. */
+export function putEntryBack(path: string, entry: KeptEntry): boolean {
+  if (entry.kind === 'unkept') return false
+  try {
+    removeTree(path)
+    if (entry.kind === 'directory') mkdirSync(path)
+    if (entry.kind === 'link') symlinkSync(entry.target, path)
+    if (entry.kind === 'file') {
+      writeFileSync(path, entry.base64, { encoding: 'base64', flag: 'wx', mode: entry.mode })
+      chmodSync(path, entry.mode)
+    }
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,100 @@
+import { posix } from 'node:path'
+import { shown } from './shown.ts'
+
+type Words = readonly (string | null)[]
+
+/** Why a program that is run must not be: it is git, and would move refs, the index or the stash. null when it may be. */
+export function whyGit(words: Words): string | null {
+  const [program, ...rest] = words
+  const named = /^git(?:-([\w-]+))?(?:\.exe)?$/.exec(posix.basename(program ?? ''))
+  if (named === null) return null
+  const own = named[1]
+  const { command, args } = own === undefined ? afterOptions(rest) : { command: own, args: rest }
+  if (command === undefined) return null
+  return command !== null && onlyReads(command, args)
+    ? null
+    : refusal(
+        command === null ? '`git` with words that are only known when it runs' : shown(`git ${command}`),
+      )
+}
+
+/** The same of a tool that is named for a command of git, such as `mcp__git__git_commit`. */
+export function whyGitTool(tool: string): string | null {
+  const [, command] = /(?:^|[^a-z])git[_-]([a-z]+)(?:[_-][a-z_-]*)?$/i.exec(tool) ?? []
+  if (command === undefined || looks.has(command.toLowerCase()) || lists.has(command.toLowerCase()))
+    return null
+  return refusal(shown(tool))
+}
+
+function refusal(what: string): string {
+  return `${what} is not the agent's to run: what moves refs, the index or the stash is left to the person. Change files, and leave them uncommitted.`
+}
+
+const valued = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env'])
+
+/** `undefined`: there is none, as in `git --version`. */
+function afterOptions(words: Words): { readonly command: string | null | undefined; readonly args: Words } {
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? null
+    if (word === null || !word.startsWith('-')) return { command: word, args: words.slice(at + 1) }
+    if (valued.has(word)) at += 1
+  }
+  return { command: undefined, args: [] }
+}
+
+/** Look at history and files, whatever they are given. What they write to files is judged as files. */
+const looks = new Set(
+  'annotate archive blame cat-file check-attr check-ignore check-ref-format cherry count-objects describe diff diff-files diff-index diff-tree for-each-ref fsck grep help log ls-files ls-remote ls-tree merge-base name-rev range-diff rev-list rev-parse shortlog show show-branch show-ref status var version whatchanged'.split(
+    ' ',
+  ),
+)
+
+/** Show or change, depending on their words: those with which they only show. */
+const lists = new Map<string, (args: readonly string[]) => boolean>([
+  [
+    'apply',
+    (args) => !args.some((arg) => /^(?:--index|--cached|--3way|-[a-z]*3|--intent-to-add|-N)$/.test(arg)),
+  ],
+  [
+    'branch',
+    (args) =>
+      isListing(
+        args,
+        /^(?:-[arv]+|--(?:all|remotes|verbose|show-current|list|contains|merged|no-merged|points-at|sort|format|column|color)(?:=.*)?)$/,
+      ),
+  ],
+  [
+    'tag',
+    (args) =>
+      isListing(
+        args,
+        /^(?:-l|-n\d*|--(?:list|contains|merged|no-merged|points-at|sort|format|column)(?:=.*)?)$/,
+      ),
+  ],
+  ['remote', (args) => isVerb(args, /^(?:-v|--verbose|show|get-url)$/)],
+  ['stash', (args) => args.length > 0 && isVerb(args, /^(?:list|show)$/)],
+  ['reflog', (args) => isVerb(args, /^(?:show|exists|list|HEAD|-.*)$/)],
+  ['notes', (args) => isVerb(args, /^(?:list|show)$/)],
+  ['worktree', (args) => args.length > 0 && isVerb(args, /^list$/)],
+  ['submodule', (args) => isVerb(args, /^(?:status|summary)$/)],
+  [
+    'config',
+    (args) => isVerb(args, /^(?:--get(?:-all|-regexp|-urlmatch)?|--list|-l|get|list)$/) && args.length > 0,
+  ],
+])
+
+function onlyReads(command: string, args: Words): boolean {
+  if (looks.has(command)) return true
+  const known = args.filter((arg) => arg !== null)
+  return known.length === args.length && lists.get(command)?.(known) === true
+}
+
+function isVerb([first]: readonly string[], verbs: RegExp): boolean {
+  return first === undefined || verbs.test(first)
+}
+
+/** Every word is an option that lists; a pattern may follow one that asks for it. */
+function isListing(args: readonly string[], options: RegExp): boolean {
+  const asks = args.some((arg) => /^(?:-l|--(?:list|contains|merged|no-merged|points-at))/.test(arg))
+  return args.every((arg) => options.test(arg) || (asks && !arg.startsWith('-')))
+}

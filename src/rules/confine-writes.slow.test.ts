@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { boundaryCorpus, off, sceneWith } from './boundary-corpus.conformance.ts'
+import { confineWrites } from './confine-writes.ts'
+import { decide } from './decide.ts'
+import { rules } from './index.ts'
+import { readProtectionCorpus } from './protection-corpus.conformance.ts'
+
+const everyCase = [
+  ...boundaryCorpus,
+  ...['file-protection.jsonl', 'harmless.jsonl', 'self-tamper.jsonl'].flatMap(readProtectionCorpus),
+]
+
+test('without a boundary every decision of all the rules is the one they make without the rule', () => {
+  const others = rules.filter((rule) => rule !== confineWrites)
+  expect(others).toHaveLength(rules.length - 1)
+  for (const each of everyCase) {
+    const scene = sceneWith({ ...each, boundary: { also: ['/opt'], package: 'src', git: 'read' } }, off)
+    expect(decide(rules, scene), each.name).toEqual(decide(others, scene))
+  }
+})
+
+test('with a boundary nothing passes that did not pass before', () => {
+  const others = rules.filter((rule) => rule !== confineWrites)
+  const denied = everyCase
+    .map((each) => sceneWith({ ...each, boundary: { enabled: true } }, off))
+    .filter((scene) => decide(others, scene).verdict === 'deny')
+  expect(denied.length).toBeGreaterThan(150)
+  for (const scene of denied) expect(decide(rules, scene).verdict).toBe('deny')
+})

@@ -1,0 +1,91 @@
+import { basename, join, relative } from 'node:path'
+import { directoriesIn, namesIn } from '../../io/directory.ts'
+import { gitDirectories } from '../../io/git-directories.ts'
+import { isSameEntry, type KeptEntry, keepEntry, putEntryBack } from '../../io/kept-entry.ts'
+import { isDirectory, isFile } from '../../io/path-kind.ts'
+import { realPath } from '../../io/real-path.ts'
+import { agentFileName } from '../../verifier/agent-file.ts'
+import type { PutBack } from './put-back-forbidden.ts'
+
+/** By absolute path, what leads to others before them. */
+export type GuardedFiles = Readonly<Record<string, KeptEntry>>
+
+/**
+ * Files git does not tell about and that must survive the Editor: how the work is verified, even when it is ignored, what git
+ * itself would run, and what it would overlook.
+ */
+export function keepGuarded(root: string): GuardedFiles {
+  return Object.fromEntries(guarded(root).map((path) => [path, keepEntry(path)]))
+}
+
+/** Puts back what changed, whatever stands there now, and tells what it was. */
+export function putGuardedBack(root: string, before: GuardedFiles): readonly PutBack[] {
+  const told: PutBack[] = []
+  const lost: string[] = []
+  const look = (path: string): void => {
+    const was = before[path] ?? { kind: 'missing' }
+    const is = keepEntry(path)
+    if (isSameEntry(was, is) || lost.some((place) => path.startsWith(`${place}/`))) return
+    // What is in it is looked at by itself.
+    if (was.kind === 'missing' && is.kind === 'directory' && isPlace(path)) return
+    // Of a whole repository nothing was kept, and nothing of one is thrown away.
+    const isWhole = path === join(root, '.git') && (was.kind === 'directory' || is.kind === 'directory')
+    const isLeft = isWhole || !putEntryBack(path, was)
+    if (isLeft) lost.push(path)
+    told.push({ path: relative(root, path), why, isLeft })
+  }
+  for (const path of Object.keys(before)) look(path)
+  // Only now: where a link led may be no place of git's any more.
+  for (const path of guarded(root)) if (before[path] === undefined) look(path)
+  return told
+}
+
+function isPlace(path: string): boolean {
+  return ['.git', 'hooks', 'info'].includes(basename(path))
+}
+
+const why = 'it belongs to git or decides how the work is verified'
+
+function guarded(root: string): readonly string[] {
+  const git = gitDirectories(root)
+  const places =
+    git === null ? [] : [...new Set([git.own, git.common, ...modulesIn(join(git.common, 'modules'))])]
+  const agentFiles = [agentFileName, 'agent.yml'].map((name) => join(root, name))
+  return [...new Set([...agentFiles.flatMap(withTarget), join(root, '.git'), ...places.flatMap(filesOfGit)])]
+}
+
+/** A file that stands elsewhere in the repository, and the link to it. */
+function withTarget(path: string): readonly string[] {
+  return isFile(path) ? [path, realPath(path)] : [path]
+}
+
+function filesOfGit(place: string): readonly string[] {
+  const hooks = join(place, 'hooks')
+  const plain = [
+    'commondir',
+    'gitdir',
+    'config',
+    'config.worktree',
+    'info',
+    'info/exclude',
+    'info/attributes',
+  ]
+  return [
+    ...plain.map((name) => join(place, name)),
+    hooks,
+    ...(isDirectory(hooks) ? namesIn(hooks).map((name) => join(hooks, name)) : []),
+  ]
+}
+
+/** git directories of submodules, whose names may have slashes. */
+function modulesIn(directory: string, depth = 0): readonly string[] {
+  if (depth > maxDepth || !isDirectory(directory)) return []
+  return directoriesIn(directory).flatMap((name) => {
+    const place = join(directory, name)
+    return isFile(join(place, 'HEAD'))
+      ? [place, ...modulesIn(join(place, 'modules'), depth + 1)]
+      : modulesIn(place, depth + 1)
+  })
+}
+
+const maxDepth = 6

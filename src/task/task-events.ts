@@ -1,0 +1,18 @@
+import type { TaskQueue } from '../store/queue/contract.ts'
+import type { TaskEvent } from './contract.ts'
+
+const page = 1_000
+
+/** Everything a task's feed holds after an event, in order, however long it is. */
+export function* taskEvents(
+  queue: Pick<TaskQueue, 'events'>,
+  taskId: string,
+  after = 0,
+): Generator<{ readonly id: number; readonly event: TaskEvent }> {
+  for (let afterId = after; ; ) {
+    const events = queue.events({ afterId, taskId, limit: page })
+    for (const { id, event } of events) yield { id, event: event as unknown as TaskEvent }
+    afterId = events.at(-1)?.id ?? afterId
+    if (events.length < page) return
+  }
+}

@@ -1,0 +1,63 @@
+import { createFixture } from 'fs-fixture'
+import { expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../store/open-store.ts'
+import type { TaskQueue } from '../../store/queue/contract.ts'
+import { openQueue } from '../../store/queue/open-queue.ts'
+import { submissionAgain } from './submission-again.ts'
+import { submitTask } from './submit-task.ts'
+import { workOnQueue } from './work-on-queue.ts'
+
+async function open() {
+  const fixture = await createFixture({})
+  const store = openStore({ env: {}, cwd: fixture.path, root: fixture.path })
+  const queue = openQueue(store)
+  onTestFinished(async () => {
+    queue.close()
+    await fixture.rm()
+  })
+  const { signal } = new AbortController()
+  const work = (): Promise<void> =>
+    workOnQueue({ until: 'empty', signal }, { store, queue, env: {}, argv: ['gantry'] })
+  return { queue, work, root: fixture.path }
+}
+
+function kinds(queue: TaskQueue, taskId: string): readonly unknown[] {
+  return queue.events({ afterId: 0, limit: 99, taskId }).map(({ event }) => event.milestone ?? event.kind)
+}
+
+test('a task that cannot start ends with all that is wrong, and the one behind it has its turn', async () => {
+  const { queue, work } = await open()
+  const ids = ['fix the bug', 'fix another'].map(
+    (description) => submitTask(queue, { repository: '/nonexistent/repository', description }).id,
+  )
+  await work()
+  for (const id of ids) {
+    expect(queue.get(id)).toMatchObject({ state: 'INFRA_ERROR' })
+    expect(queue.get(id)?.error_message).toContain('- repository: /nonexistent/repository is no directory')
+    expect(queue.get(id)?.error_message).toContain('- model: ')
+    expect(kinds(queue, id)).toEqual(['queued', 'infra', 'task_ended'])
+  }
+})
+
+test('an order that makes no sense is no reason to stop working', async () => {
+  const { queue, work, root } = await open()
+  const order = { repository: root, description: 'x', dryRun: false, verbose: false }
+  const { id } = queue.submit({ ...order, options: { sandbox: 'moon' } })
+  await work()
+  expect(queue.get(id)).toMatchObject({ state: 'INFRA_ERROR' })
+  expect(kinds(queue, id)).toEqual(['infra', 'task_ended'])
+})
+
+test('what was a proposal can be applied, what got stuck can be retried, and nothing else', async () => {
+  const { queue, root } = await open()
+  submitTask(queue, { repository: root, description: 'x', dryRun: true, options: { agent: 'mine' } })
+  const task = queue.claim()?.task
+  if (task === undefined) throw new Error('no task')
+  queue.update(task.id, { task_run_id: 'run_a' })
+  expect(() => submissionAgain('apply', task)).toThrow('a dry run that is RUNNING')
+  expect(() => submissionAgain('retry', task)).toThrow('only one that is stuck')
+  const done = queue.end(task.id, { state: 'SUCCESS', summary: null, error_message: null })
+  expect(submissionAgain('apply', done)).toMatchObject({ options: { agent: 'mine', proposal_of: 'run_a' } })
+  expect(submissionAgain('retry', { ...done, state: 'STUCK' })).toMatchObject({ options: { retry: true } })
+  expect(() => submissionAgain('apply', { ...done, dry_run: false })).toThrow('no dry run')
+})

@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { findAgent } from '../../scripts/agent-cache.ts'
+import { makeRepository, only, taskRun, tested } from '../e2e/task/lab.ts'
+import { openModel } from '../e2e/task/model.ts'
+
+import { whenInstalled } from './support/when-installed.ts'
+
+// The agent, its hooks and the sandbox are real; its model is a script, that of the Scouts a server on loopback, HOME is made up.
+for (const id of ['claude-code', 'codex', 'copilot']) {
+  whenInstalled([id], `gantry task run with ${id}`, () => {
+    test('is red, is debugged, is green; what the agent must not write stays as it is', async () => {
+      const model = await openModel()
+      const project = makeRepository({
+        files: {
+          'gantry.yaml': {
+            agents: {
+              real: { driver: id, binary: findAgent(id)?.program ?? id, model_script: 'editor.yaml' },
+            },
+          },
+          'editor.yaml': {
+            turns: [
+              { calls: [{ run: 'echo "verification: none" > agent.yaml' }] },
+              { calls: [{ run: `printf 'export const add = (a, b) => a * b\\n' > src/add.js` }, tested()] },
+              { text: 'The sum is right.' },
+            ],
+            rules: [
+              {
+                when: { prompt: 'Verification 1 failed' },
+                turns: [
+                  { calls: [{ run: `printf 'export const add = (a, b) => a + b\\n' > src/add.js` }] },
+                  { text: 'The sum is right now.' },
+                ],
+              },
+            ],
+          },
+        },
+      })
+      // Of a person who has used Codex before: it does not make the directory itself.
+      mkdirSync(`${project.home}/.codex`)
+      const before = project.read('agent.yaml')
+      const run = await taskRun(project, model, ['--agent', 'real', '--timeout', '100s'])
+      expect(run.code, JSON.stringify(run.end) + run.stderr).toBe(0)
+      expect(run.end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+      expect(model.answered).toEqual(['scout_a', 'scout_b', 'diagnosis'])
+      expect(project.read('agent.yaml')).toBe(before)
+      expect(project.read('src/add.js')).toContain('a + b')
+      expect(run.end.summary).toContain('The sum is right now.')
+      // The hooks held: nothing had to be put back, and they are gone.
+      expect(only(run, 'note').filter(({ level }) => level === 'warning')).toEqual([])
+      for (const directory of ['.claude', '.codex', '.github', '.gemini', '.harness'])
+        expect(existsSync(project.path(directory)), directory).toBe(false)
+    })
+  })
+}
