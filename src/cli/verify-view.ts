@@ -2,10 +2,13 @@ import { createColors } from 'picocolors'
 import type { RecordedEvidence } from '../config/guard-evidence.ts'
 import { formatDuration } from '../core/duration.ts'
 import { plainLine, plainText } from '../report/plain-text.ts'
+import { displayWidth, shortenEnd } from '../report/text-width.ts'
 import type { SandboxReport } from '../sandboxes/contract.ts'
 import type { VerificationStep, VerifierResponse, VerifyEvent } from '../verifier/contract.ts'
+import { logTail } from '../verifier/log-tail.ts'
 import { formatSize } from '../verifier/parse-size.ts'
 import type { CliContext } from './context.ts'
+import { stepDisplay } from './step-display.ts'
 
 /** What a person sees of a verification. With `json` only warnings, on standard error. */
 export interface VerifyView {
@@ -20,16 +23,27 @@ export interface ViewOptions {
   readonly json: boolean
 }
 
+/** Of the failed step; all of it is in the log. */
+const tailLinesShown = 60
+
 export function verifyView(context: CliContext, { steps, verbose, json }: ViewOptions): VerifyView {
-  const { stdout, stderr } = context
+  const { stdout, stderr, signal } = context
   const paint = createColors(stdout.color)
   const note = createColors(stderr.color)
+  const display = stepDisplay(context)
+  let tail = logTail(tailLinesShown)
+  let isOpen = false
   const say = (line: string): void => {
-    if (!json) stdout.write(`${line}\n`)
+    if (!json) display.line(line)
   }
-  const warn = (message: string): void => stderr.write(`${note.yellow('warning:')} ${plainLine(message)}\n`)
-  const numbered = (index: number, name: string): string =>
-    `[${index + 1}/${steps.length}] ${plainLine(name)}`
+  const tell = (text: string): void => display.aside(() => stderr.write(`${text}\n`))
+  const warn = (message: string): void => tell(`${note.yellow('warning:')} ${plainLine(message)}`)
+  const title = (index: number, { name, command }: VerificationStep): string => {
+    const columns = stdout.isTTY ? stdout.columns : Infinity
+    const label = shortenEnd(`[${index + 1}/${steps.length}] ${plainLine(name)}`, columns)
+    const room = columns - displayWidth(label) - 4
+    return room < 4 ? label : `${label}  ${paint.dim(`$ ${shortenEnd(plainLine(command), room)}`)}`
+  }
   const event = (happened: VerifyEvent): void => {
     switch (happened.kind) {
       case 'sandbox_opened':
@@ -37,37 +51,67 @@ export function verifyView(context: CliContext, { steps, verbose, json }: ViewOp
         for (const lack of lacksOf(happened.report)) warn(lack)
         return
       case 'progress':
-        stderr.write(`${note.dim(plainLine(happened.text))}\n`)
+        tell(note.dim(plainLine(happened.text)))
         return
       case 'step_started':
-        say(`${numbered(happened.index, happened.step.name)} ${paint.dim(plainLine(happened.step.command))}`)
+        say(title(happened.index, happened.step))
+        tail = logTail(tailLinesShown)
+        isOpen = true
+        // What is printed as it comes needs no other sign of life.
+        if (!json && !verbose) display.started()
         return
       case 'step_output':
+        tail.push(happened.text)
         if (verbose && !json) stdout.write(plainText(happened.text))
+        else display.printed(happened.text)
         return
-      case 'step_ended': {
-        const { exit_code, duration_ms } = happened.command
-        const how = happened.timedOut ? 'timed out, exit 124' : `exit ${exit_code ?? 'unknown'}`
-        const mark = exit_code === 0 ? paint.green('ok') : paint.red('failed')
-        say(`      ${mark} ${paint.dim(`${how}, ${formatDuration(duration_ms)}`)}`)
-      }
+      case 'step_ended':
+        display.ended()
+        isOpen = happened.command.exit_code === null
+        say(`      ${endOf(happened, signal.aborted, stdout.color)}`)
     }
   }
   return {
     event,
     warn,
     end: (response, evidence) => {
-      const lines = [...tailOf(response, verbose), ...endLines(response), ...evidenceLines(evidence)]
-      const colour = { PASS: paint.green, FAIL: paint.red, INFRA_ERROR: paint.yellow }[response.status]
+      const { status, run_id } = response
+      // Of a step that passed there is nothing to see, whatever came after it.
+      const isShown = !verbose && (status === 'FAIL' || isOpen)
+      const shown = isShown ? plainText(tail.text()).trimEnd() : ''
+      const lines = [
+        ...(shown === '' ? [] : ['', shown, '']),
+        ...endLines(response),
+        ...evidenceLines(evidence),
+      ]
+      const colour = { PASS: paint.green, FAIL: paint.red, INFRA_ERROR: paint.yellow }[status]
       for (const line of lines) say(line)
-      say(`${colour(paint.bold(response.status))}${response.run_id === null ? '' : `  ${response.run_id}`}`)
+      say(`${colour(paint.bold(status))}${run_id === null ? '' : `  ${run_id}`}`)
     },
   }
 }
 
+/** What stood in for an image is named without its list of directories: the manifest has it. */
 function headline({ engine, engineVersion, image, network, workspace }: SandboxReport): string {
   const version = engineVersion === null ? '' : ` ${engineVersion}`
-  return plainLine(`${engine}${version}, ${image}, workspace ${workspace}, network ${network}`)
+  const [used = image] = image.replace(/^(sha256:[0-9a-f]{12})[0-9a-f]+$/, '$1').split(': ')
+  return plainLine(`${engine}${version}, ${used}, workspace ${workspace}, network ${network}`)
+}
+
+function endOf(
+  { command, timedOut }: Extract<VerifyEvent, { kind: 'step_ended' }>,
+  isCancelled: boolean,
+  color: boolean,
+): string {
+  const { green, red, yellow, dim } = createColors(color)
+  const { exit_code, duration_ms } = command
+  const took = formatDuration(duration_ms)
+  if (exit_code === null)
+    return isCancelled
+      ? `${yellow('cancelled')} ${dim(`after ${took}`)}`
+      : `${yellow('broken off')} ${dim(`after ${took}, without an exit code`)}`
+  const how = timedOut ? 'timed out, exit 124' : `exit ${exit_code}`
+  return `${exit_code === 0 ? green('ok') : red('failed')} ${dim(`${how}, ${took}`)}`
 }
 
 /** Whatever was asked for and is not given. */
@@ -88,11 +132,6 @@ function lacksOf({ sandboxed, limits, shortfalls }: SandboxReport): readonly str
     }),
     ...shortfalls,
   ]
-}
-
-/** Where the steps' output was shown as it came, it is not shown again. */
-function tailOf({ status, tail_log }: VerifierResponse, verbose: boolean): readonly string[] {
-  return status === 'PASS' || verbose || tail_log === '' ? [] : ['', plainText(tail_log), '']
 }
 
 function endLines({

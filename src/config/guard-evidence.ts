@@ -15,6 +15,7 @@ import { readSettings } from '../rules/settings/read-settings.ts'
 import type { ReadAgentFile } from '../verifier/agent-file.ts'
 import { agentFileName } from '../verifier/agent-file-defaults.ts'
 import type { VerificationDetails, VerifierResponse } from '../verifier/contract.ts'
+import { evidenceFrom } from '../verifier/sandbox-document.ts'
 
 export interface EvidencePlace {
   readonly repository: string
@@ -96,12 +97,12 @@ function notesOf(
     const run = evidence.findLast((each) => each.command.trim() === command)
     if (run === undefined) return []
     const why =
-      before !== after ? changedTree : isBeneath && !sandbox.sandboxed ? noSandbox : unseenEnd(run.exitCode)
+      before !== after ? changedTree : isBeneath && !sandbox.sandboxed ? noSandbox : unseenEnd(run.exit_code)
     return [
       why === null
         ? {
             kind: 'evidence',
-            evidence: { ...run, command, kind, treeHash: after },
+            evidence: { ...evidenceFrom(run), command, kind, treeHash: after },
             by: 'verifier',
             callId: null,
           }

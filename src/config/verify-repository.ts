@@ -2,6 +2,7 @@ import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { isDirectory } from '../io/path-kind.ts'
+import { refusePipes } from '../io/refuse-pipes.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { SandboxEngine, SandboxFailure, SandboxName } from '../sandboxes/contract.ts'
 import { chooseEngine } from '../sandboxes/index.ts'
@@ -47,6 +48,7 @@ export interface VerifiedRepository {
  * leaves no directory behind. Throws GantryError INTERRUPTED after an abort, when everything is closed.
  */
 export async function verifyRepository(request: RepositoryRequest): Promise<VerifiedRepository> {
+  refusePipes(request.repository)
   const { store, agentFile, repository, signal } = request
   const told = await toldGuard(request)
   const env = told?.env ?? request.env

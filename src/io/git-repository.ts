@@ -47,7 +47,7 @@ const keptVariables = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOS
 export interface OpenRepositoryOptions {
   /**
    * How long each call of git may take: a pipe in the place of a file that git reads makes it wait for ever. After that it
-   * counts as killed, and for a while this process finds no repository there instead of waiting anew.
+   * counts as killed, and for a while this process finds no repository there instead of waiting anew. Default: a minute.
    */
   readonly timeoutMs?: number
 }
@@ -55,11 +55,11 @@ export interface OpenRepositoryOptions {
 /** The repository whose working tree holds `dir`; null when there is none, or no git that can read it. */
 export async function openRepository(
   dir: string,
-  { timeoutMs }: OpenRepositoryOptions = {},
+  { timeoutMs = defaultTimeoutMs }: OpenRepositoryOptions = {},
 ): Promise<GitRepository | null> {
   const root = findGitTop(resolve(dir))
-  if (root === null || (timeoutMs !== undefined && isSilent(root))) return null
-  const bound = timeoutMs === undefined ? null : { timeoutMs, whenLate: () => silence(root) }
+  if (root === null || isSilent(root)) return null
+  const bound = { timeoutMs, whenLate: () => silence(root) }
   const plain = environment(root)
   const settings = plainGitSettings(root, plain) ?? (await askSettings({ root, env: plain, bound }))
   if (settings === null) return null
@@ -72,6 +72,8 @@ export async function openRepository(
     run: (args, options) => runGit({ root, env, bound }, args, options),
   }
 }
+
+const defaultTimeoutMs = 60_000
 
 /** Until when repositories whose git gave no answer in time are not asked. */
 const silentUntilMs = new Map<string, number>()
@@ -122,7 +124,7 @@ function withoutFilters(drivers: readonly string[]): Record<string, string> {
 interface GitPlace {
   readonly root: string
   readonly env: Record<string, string>
-  readonly bound: { readonly timeoutMs: number; readonly whenLate: () => void } | null
+  readonly bound: { readonly timeoutMs: number; readonly whenLate: () => void }
 }
 
 async function runGit(
@@ -141,8 +143,9 @@ async function runGit(
     onStdout: (chunk) => void chunks.push(chunk),
     ...(stdin === undefined ? {} : { stdin }),
     // It only reads: nothing has to be put in order before it goes.
-    ...(bound === null ? {} : { timeoutMs: bound.timeoutMs, graceMs: 100 }),
+    timeoutMs: bound.timeoutMs,
+    graceMs: 100,
   })
-  if (ending === 'timed_out') bound?.whenLate()
+  if (ending === 'timed_out') bound.whenLate()
   return { exitCode, stdout: Buffer.concat(chunks) }
 }

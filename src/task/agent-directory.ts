@@ -1,20 +1,28 @@
 import { GantryError } from '../core/error.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { resolveInside } from '../io/files.ts'
+import { isDirectory } from '../io/path-kind.ts'
 
 export const agentDirectory = 'agent'
 
 /** Where a task leaves its papers in the repository. Never through a link that leads out of it. */
 export function openAgentDirectory(root: string): string {
+  const path = checkAgentDirectory(root)
+  makeDirectories(path)
+  return path
+}
+
+/** Throws when the papers could not be left there. Makes nothing. */
+export function checkAgentDirectory(root: string): string {
   const where = resolveInside(root, agentDirectory)
-  if (where.kind === 'outside')
-    throw new GantryError(
-      'UNSAFE_PATH',
-      `${agentDirectory}/ of the repository cannot be used: ${where.reason}`,
-      {
-        hint: 'Remove the link; Gantry keeps its reports of a task there.',
-      },
-    )
-  makeDirectories(where.path)
-  return where.path
+  const why =
+    where.kind === 'outside'
+      ? where.reason
+      : where.kind === 'inside' && !isDirectory(where.path)
+        ? 'it is no directory'
+        : null
+  if (where.kind !== 'outside' && why === null) return where.path
+  throw new GantryError('UNSAFE_PATH', `${agentDirectory}/ of the repository cannot be used: ${why}`, {
+    hint: 'Move it away; Gantry keeps its reports of a task there.',
+  })
 }

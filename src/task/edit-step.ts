@@ -72,12 +72,15 @@ async function edit(hand: TaskInHand, number: number, situation: Situation): Pro
   const durationMs = Math.round(performance.now() - startedMs)
   spending.charge(outcome.costUsd)
   spending.add(outcome.costUsd)
-  const putBack = [
-    ...putGuardedBack(tree.root, guarded),
-    ...(await putBackForbidden(tree, boundary, before, (patch) =>
-      writePrivateAtomic(run.reportPath(`put-back-${number}.patch`), patch),
-    )),
-  ]
+  const ofGit = putGuardedBack(tree.root, guarded, 'git')
+  const forbidden = await putBackForbidden(tree, boundary, before, (patch) =>
+    writePrivateAtomic(run.reportPath(`put-back-${number}.patch`), patch),
+  )
+  const told = [...ofGit, ...forbidden]
+  const rest = putGuardedBack(tree.root, guarded).filter(
+    ({ path }) => !told.some((each) => each.path === path),
+  )
+  const putBack = [...told, ...rest]
   refuseBroken(hand, outcome)
   const after = await tree.take()
   return {

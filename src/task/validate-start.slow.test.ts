@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { createFixture, type FsFixture } from 'fs-fixture'
 import { afterEach, expect, test } from 'vitest'
@@ -95,4 +96,20 @@ test('a repository that is not there, and a broken agent.yaml, are told with the
   if (broken.kind !== 'refused') throw new Error('it was ready')
   expect(broken.problems).toHaveLength(1)
   expect(broken.problems[0]?.message).toMatch(/agent\.yaml:\d+/)
+})
+
+test('a repository in which git would wait for ever, or the papers could not be left, is refused', async () => {
+  const fixture = await createFixture({ ...whole, 'repo/pkg/a.ts': '', 'repo/agent': 'a file' })
+  fixtures.push(fixture)
+  execFileSync('mkfifo', [fixture.getPath('repo/.gitattributes')])
+  const start = () => check(whole, { repository: fixture.getPath('repo') })
+  const piped = await start()
+  expect(piped.kind === 'refused' ? piped.problems.map(({ message }) => message).join() : '').toContain(
+    '.gitattributes is a pipe',
+  )
+  await fixture.rm('repo/.gitattributes')
+  const filed = await start()
+  expect(filed.kind === 'refused' ? filed.problems.map(({ message }) => message).join() : '').toContain(
+    'agent/ of the repository cannot be used: it is no directory',
+  )
 })

@@ -6,12 +6,14 @@ import { formatPosition, GantryError } from '../core/error.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { isDirectory } from '../io/path-kind.ts'
+import { refusePipes } from '../io/refuse-pipes.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import type { ModelBehind } from '../models/boundary/behind.ts'
 import { resolveModel } from '../models/index.ts'
 import type { SandboxEngine, SandboxName } from '../sandboxes/contract.ts'
 import { chooseEngine } from '../sandboxes/index.ts'
 import { type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
+import { checkAgentDirectory } from './agent-directory.ts'
 import type { ParsedTask } from './contract.ts'
 import { parseTask } from './parse-task.ts'
 
@@ -76,6 +78,11 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
       what: 'repository',
       message: `${repository} is no directory`,
       hint: 'Name an existing directory.',
+    })
+  if (isThere)
+    await collect('repository', () => {
+      refusePipes(repository)
+      checkAgentDirectory(repository)
     })
   const agentFile = isThere
     ? await collect('agent.yaml', () => readAgentFile(repository, request.agentFile))

@@ -83,8 +83,30 @@ export interface VerificationDetails {
   readonly tree_hash_after: string
   /** `false` would mean that a step reached the host: the run is then INFRA_ERROR. */
   readonly tree_unchanged: boolean
-  readonly sandbox: SandboxReport
-  readonly evidence: readonly Evidence[]
+  readonly sandbox: SandboxDocument
+  readonly evidence: readonly EvidenceDocument[]
+}
+
+/** What was really given, in the spelling of the manifest. */
+export interface SandboxDocument
+  extends Pick<
+    SandboxReport,
+    'engine' | 'image' | 'sandboxed' | 'user' | 'network' | 'workspace' | 'shortfalls'
+  > {
+  readonly engine_version: string | null
+  readonly limits: Readonly<Record<'memory_bytes' | 'cpus' | 'pids', LimitDocument>>
+}
+
+type LimitDocument =
+  | { readonly applied: true; readonly value: number }
+  | { readonly applied: false; readonly wanted: number; readonly why: string }
+
+export interface EvidenceDocument
+  extends Pick<Evidence, 'kind' | 'command' | 'executed' | 'skipped' | 'failed'> {
+  readonly exit_code: number
+  readonly tree_hash: string
+  readonly started_at: string
+  readonly duration_ms: number
 }
 
 /** What happens, as it happens. */

@@ -122,8 +122,8 @@ describe('a pipeline that succeeds', () => {
     const { tree_hash_before, tree_hash_after, evidence } = details(response)
     expect(tree_hash_before).toBe(tree_hash_after)
     expect(evidence).toMatchObject([
-      { kind: 'other', command: 'echo one', exitCode: 0, treeHash: tree_hash_before },
-      { command: 'echo two >&2', exitCode: 0 },
+      { kind: 'other', command: 'echo one', exit_code: 0, tree_hash: tree_hash_before },
+      { command: 'echo two >&2', exit_code: 0 },
     ])
     expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(response.manifest)
   })

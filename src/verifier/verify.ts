@@ -18,6 +18,7 @@ import type {
 import { type HashedTree, hashTree } from './hash-tree.ts'
 import { makeArtifacts, publishArtifacts } from './run-files.ts'
 import { runSteps, type StepsOutcome } from './run-steps.ts'
+import { evidenceDocument, sandboxDocument } from './sandbox-document.ts'
 import { openVerifyLogs, type VerifyLogs } from './verify-logs.ts'
 
 /**
@@ -184,8 +185,8 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
     tree_hash_before: hashes.before,
     tree_hash_after: hashes.after,
     tree_unchanged: hashes.before !== '' && hashes.before === hashes.after,
-    sandbox: sandbox.report,
-    evidence: steps.evidence,
+    sandbox: sandboxDocument(sandbox.report),
+    evidence: steps.evidence.map(evidenceDocument),
     ...(steps.end.kind === 'failed' && steps.end.fakeGreen !== null && { fake_green: steps.end.fakeGreen }),
     ...(failure !== null && { error_type: failure.type, error_message: redaction.text(failure.message) }),
     ...(left.length > 0 && { not_removed: left }),

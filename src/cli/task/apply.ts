@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
+import { helpParagraphs } from '../help-paragraphs.ts'
 import { taskExitCodes } from './run.ts'
 import type { TaskFlags } from './task-flags.ts'
 
@@ -11,7 +12,11 @@ export function taskApplyCommand(context: CliContext): Command {
     .option('--json', 'print one JSON event per line and nothing else on standard output')
     .addHelpText(
       'after',
-      `\nA tree that has changed since where the proposal changes it is left alone.\n\n${taskExitCodes}`,
+      helpParagraphs(
+        'A tree that has changed since where the proposal changes it is left alone.',
+        'Example:\n  gantry task apply latest',
+        taskExitCodes,
+      ),
     )
     .action(async (name: string, flags: Pick<TaskFlags, 'json' | 'verbose'>) => {
       const { againCommand } = await import('./again-command.ts')

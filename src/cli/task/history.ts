@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { type FinalState, taskStates } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
@@ -15,7 +15,7 @@ export function taskHistoryCommand(context: CliContext): Command {
   return new Command('history')
     .description('List ended tasks, newest first, or forget them.')
     .option('--limit <n>', 'at most so many', count, 10)
-    .option('--clear', 'forget them; runs and reports stay')
+    .addOption(new Option('--clear', 'forget all of them; runs and reports stay').conflicts('limit'))
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ limit, clear, json }: HistoryFlags) => {
       const { withQueue } = await import('./open-task-queue.ts')

@@ -1,13 +1,12 @@
-import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { realPath } from '../../io/real-path.ts'
 import { type TaskState, taskStates } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
+import { repositoryOf } from './task-flags.ts'
 
 interface ListFlags {
   readonly state?: TaskState
-  readonly repository?: string
+  readonly root?: string
   readonly limit?: number
   readonly json?: boolean
 }
@@ -19,15 +18,15 @@ export function taskListCommand(context: CliContext): Command {
       'List tasks: those that run, those that wait with their positions, then those that ended, newest first.',
     )
     .addOption(new Option('--state <state>', 'only tasks in this state').choices([...taskStates]))
-    .option('--repository <dir>', 'only tasks of this repository')
+    .option('--root <dir>', 'only tasks of this repository')
     .option('--limit <n>', 'at most so many (default: all)', count)
     .option('--json', 'print JSON and nothing else on standard output')
-    .action(async ({ state, repository, limit, json }: ListFlags) => {
+    .action(async ({ state, root, limit, json }: ListFlags) => {
       const { withQueue } = await import('./open-task-queue.ts')
       await withQueue(context, async (queue, store) => {
         const tasks = queue.list({
           ...(state !== undefined && { states: [state] }),
-          ...(repository !== undefined && { repository: realPath(resolve(context.cwd, repository)) }),
+          ...(root !== undefined && { repository: repositoryOf(context, { root }) }),
           ...(limit !== undefined && { limit }),
         })
         if (json === true) return context.stdout.write(`${JSON.stringify({ tasks })}\n`)

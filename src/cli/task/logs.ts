@@ -3,7 +3,7 @@ import type { CliContext } from '../context.ts'
 
 interface LogsFlags {
   readonly follow?: boolean
-  readonly details?: boolean
+  readonly verbose?: boolean
   readonly format: 'text' | 'events' | 'log'
 }
 
@@ -12,7 +12,7 @@ export function taskLogsCommand(context: CliContext): Command {
     .description('What a task did, from its first line on; with --follow also what it does next.')
     .argument('<task>', 'its id, an unambiguous part of it, its position, or "latest"')
     .option('-f, --follow', 'go on until the task ends')
-    .option('--details', 'also what the agent does and what the steps print')
+    .option('-v, --verbose', 'also what the agent does and what the steps print')
     .addOption(
       new Option('--format <format>', 'text for people, one JSON event per line, or the structured log')
         .choices(['text', 'events', 'log'])

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { formatDuration } from '../../core/duration.ts'
 import { counted, formatPercent } from '../../report/quantity.ts'
 import type { TaskMetrics } from '../../task/telemetry/task-metrics.ts'
@@ -13,7 +13,12 @@ export function taskMetricsCommand(context: CliContext): Command {
   return new Command('metrics')
     .description('Tasks by state, attempts, REPLANs and latencies, over all tasks that are remembered.')
     .option('--json', 'print JSON and nothing else on standard output')
-    .option('--prometheus', 'print the text format of Prometheus, as /metrics of gantry serve does')
+    .addOption(
+      new Option(
+        '--prometheus',
+        'print the text format of Prometheus, as /metrics of gantry serve does',
+      ).conflicts('json'),
+    )
     .action(async ({ json, prometheus }: MetricsFlags) => {
       const { withQueue } = await import('./open-task-queue.ts')
       const { taskMetrics } = await import('../../task/telemetry/task-metrics.ts')

@@ -1,12 +1,17 @@
 import { createColors } from 'picocolors'
+import { asObject, asString } from '../../agents/json-fields.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { counted, formatCost } from '../../report/quantity.ts'
-import type { TaskEvent } from '../../task/contract.ts'
+import { shortenEnd } from '../../report/text-width.ts'
+import type { ScoutName, TaskEvent } from '../../task/contract.ts'
 import type { CliContext } from '../context.ts'
 import { paintState } from './task-columns.ts'
 
 const maxColumns = 200
+
+/** As the milestones call them. */
+const scoutNames: Readonly<Record<ScoutName, string>> = { scout_a: 'Scout A', scout_b: 'Scout B' }
 
 export interface PrintOptions {
   /** Also what the agent does, what the steps print, what the Scouts were corrected in. */
@@ -64,17 +69,17 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
     case 'scout_query':
       return event.success
         ? detail(
-            `${event.scout} answered in ${formatDuration(event.duration_ms)}, ${formatCost(event.cost_usd)}`,
+            `${scoutNames[event.scout]} answered in ${formatDuration(event.duration_ms)}, ${formatCost(event.cost_usd)}`,
           )
         : [
             yellow(
-              `  ${event.scout} did not answer (${counted(event.tries, 'try', 'tries')}): ${plain(event.error ?? 'cancelled')}`,
+              `  ${scoutNames[event.scout]} did not answer (${counted(event.tries, 'try', 'tries')}): ${plain(event.error ?? 'cancelled')}`,
             ),
           ]
     case 'state_transition':
       return detail(`${event.from} → ${event.to}: ${event.reason}`)
     case 'scout_correction':
-      return detail(`${event.scout}: ${event.what}`)
+      return detail(`${scoutNames[event.scout]}: ${event.what}`)
     case 'diagnosis':
       return detail(event.text)
     case 'snapshot':
@@ -105,7 +110,22 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
   }
 }
 
+function plain(text: string): string {
+  return shortenEnd(plainLine(text), maxColumns)
+}
+
+/** What was said, or which tool was called on what. */
 function agentLines(event: Readonly<Record<string, unknown>>): readonly string[] {
-  const text = [event.tool, event.command, event.text].find((value) => typeof value === 'string')
-  return text === undefined ? [] : [plain(`${String(event.event)} ${String(text)}`)]
+  const words = [event.tool, event.command ?? subjectOf(event.input), event.text].filter(
+    (value) => typeof value === 'string' && value !== '',
+  )
+  return words.length === 0 ? [] : [plain([event.event, ...words].join(' '))]
+}
+
+const subjectKeys = ['path', 'file_path', 'notebook_path', 'pattern', 'query', 'url', 'directory']
+
+/** The part of a tool's input that says what it is about; undefined where no such part is known. */
+function subjectOf(input: unknown): string | undefined {
+  const fields = asObject(input)
+  return subjectKeys.map((key) => asString(fields?.[key])).find((value) => value !== undefined)
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
+import { helpParagraphs } from '../help-paragraphs.ts'
 import { taskExitCodes } from './run.ts'
 import type { TaskFlags } from './task-flags.ts'
 
@@ -11,7 +12,7 @@ export function taskRetryCommand(context: CliContext): Command {
     .argument('<task>', 'its id, an unambiguous part of it, or "latest"')
     .option('-v, --verbose', 'also what the agent does and what the steps print')
     .option('--json', 'print one JSON event per line and nothing else on standard output')
-    .addHelpText('after', `\n${taskExitCodes}`)
+    .addHelpText('after', helpParagraphs('Example:\n  gantry task retry latest', taskExitCodes))
     .action(async (name: string, flags: Pick<TaskFlags, 'json' | 'verbose'>) => {
       const { againCommand } = await import('./again-command.ts')
       await againCommand('retry', name, flags, context)

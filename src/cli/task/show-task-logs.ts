@@ -1,3 +1,4 @@
+import { GantryError } from '../../core/error.ts'
 import type { TaskEvent } from '../../task/contract.ts'
 import { logRecord } from '../../task/telemetry/log-record.ts'
 import type { CliContext } from '../context.ts'
@@ -8,12 +9,16 @@ import { taskEventPrinter } from './print-task-event.ts'
 
 interface Wanted {
   readonly follow?: boolean
-  readonly details?: boolean
+  readonly verbose?: boolean
   readonly format: 'text' | 'events' | 'log'
 }
 
 /** `gantry task logs`, once the flags are known. */
-export function showTaskLogs(name: string, wanted: Wanted, context: CliContext): Promise<void> {
+export async function showTaskLogs(name: string, wanted: Wanted, context: CliContext): Promise<void> {
+  if (wanted.verbose === true && wanted.format !== 'text')
+    throw new GantryError('USAGE', `--verbose changes nothing of --format ${wanted.format}`, {
+      hint: 'Leave one of them out.',
+    })
   return withQueue(context, (queue) =>
     followTask(queue, findTask(queue, name).id, printer(wanted, context), {
       signal: context.signal,
@@ -22,10 +27,10 @@ export function showTaskLogs(name: string, wanted: Wanted, context: CliContext):
   )
 }
 
-function printer({ format, details }: Wanted, context: CliContext): (event: TaskEvent) => void {
+function printer({ format, verbose }: Wanted, context: CliContext): (event: TaskEvent) => void {
   const json = (value: unknown): void => context.stdout.write(`${JSON.stringify(value)}\n`)
   if (format === 'events') return json
-  if (format === 'text') return taskEventPrinter(context, { verbose: details === true })
+  if (format === 'text') return taskEventPrinter(context, { verbose: verbose === true })
   return (event) => {
     const record = logRecord(event)
     if (record !== null) json(record)

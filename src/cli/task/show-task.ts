@@ -5,12 +5,14 @@ import { GantryError } from '../../core/error.ts'
 import { plainLine, plainText } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
-import type { QueuedTask } from '../../store/queue/contract.ts'
+import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
+import { lastDiff } from '../../task/last-diff.ts'
+import { taskEvents } from '../../task/task-events.ts'
 import { taskPapers } from '../../task/task-papers.ts'
 import { tallyFrom } from '../../task/telemetry/task-tally.ts'
+import type { VerifierStatus } from '../../verifier/contract.ts'
 import type { CliContext } from '../context.ts'
 import { findTask } from './find-task.ts'
-import { lastDiff } from './last-diff.ts'
 import { withQueue } from './open-task-queue.ts'
 import { paintState } from './task-columns.ts'
 
@@ -24,16 +26,20 @@ interface Wanted {
 export function showTask(name: string, { json, diff, report }: Wanted, context: CliContext): Promise<void> {
   return withQueue(context, (queue, store) => {
     const task = findTask(queue, name)
-    const kept = taskPapers(store, task)
-    const papers = { ...kept, diff: kept.diff ?? lastDiff(queue, task.id) }
+    const { summary, stuckReport, ...kept } = taskPapers(store, task)
+    const changes = kept.diff ?? lastDiff(queue, task.id)
+    const paper = summary ?? stuckReport
     const { stdout } = context
-    if (diff === true) return stdout.write(wanted(papers.diff, task, 'diff'))
-    if (report === true) return stdout.write(wanted(papers.summary ?? papers.stuckReport, task, 'report'))
-    if (json === true) return stdout.write(`${JSON.stringify({ task, ...papers })}\n`)
-    for (const line of lines(task, store, stdout.color)) stdout.write(`${line}\n`)
-    const paper = papers.summary ?? papers.stuckReport
+    if (diff === true) return stdout.write(wanted(changes, task, 'diff'))
+    if (report === true) return stdout.write(wanted(paper, task, 'report'))
+    const verifications = verificationsOf(task, queue)
+    if (json === true) {
+      const document = { task, verifications, summary, stuck_report: stuckReport, diff: changes }
+      return stdout.write(`${JSON.stringify(document)}\n`)
+    }
+    for (const line of lines(task, verifications, store, stdout.color)) stdout.write(`${line}\n`)
     if (paper !== null) stdout.write(`\n${plainText(paper)}`)
-    if (papers.diff !== null) stdout.write(`\nThe diff: gantry task show ${task.id} --diff\n`)
+    if (changes !== null) stdout.write(`\nThe diff: gantry task show ${task.id} --diff\n`)
   })
 }
 
@@ -44,8 +50,27 @@ function wanted(text: string | null, { id, state }: QueuedTask, what: string): s
   })
 }
 
-function lines(task: QueuedTask, store: Store, color: boolean): readonly string[] {
-  const { bold, dim } = createColors(color)
+interface Verification {
+  readonly run_id: string
+  /** null while it runs, and when the feed does not tell any more. */
+  readonly status: VerifierStatus | null
+}
+
+function verificationsOf({ id, run_ids }: QueuedTask, queue: TaskQueue): readonly Verification[] {
+  const statuses = new Map<string | null, VerifierStatus>()
+  for (const { event } of taskEvents(queue, id))
+    if (event.kind === 'verifier_result') statuses.set(event.run_id, event.status)
+  return run_ids.map((run_id) => ({ run_id, status: statuses.get(run_id) ?? null }))
+}
+
+function lines(
+  task: QueuedTask,
+  verifications: readonly Verification[],
+  store: Store,
+  color: boolean,
+): readonly string[] {
+  const { bold, dim, green, red, yellow } = createColors(color)
+  const paints = { PASS: green, FAIL: red, INFRA_ERROR: yellow }
   const row = (title: string, text: string): string => `${dim(title.padEnd(13))} ${text}`
   const tally = tallyFrom(task.metrics)
   const where = task.position === null ? '' : `, position ${task.position}`
@@ -59,7 +84,9 @@ function lines(task: QueuedTask, store: Store, color: boolean): readonly string[
     row('repository', plainLine(task.repository)),
     ...(task.error_message === null ? [] : [row('why', plainLine(task.error_message))]),
     ...(task.current_attempt === 0 ? [] : [row('attempts', `${task.current_attempt} of 12`)]),
-    ...task.run_ids.map((id) => row('verification', id)),
+    ...verifications.map(({ run_id, status }) =>
+      row('verification', status === null ? run_id : `${run_id} ${paints[status](status)}`),
+    ),
     ...(task.task_run_id === null ? [] : [row('run', join(store.runsDir, task.task_run_id))]),
     ...(tally === null
       ? []

@@ -1,11 +1,18 @@
 import { join } from 'node:path'
 import { writeFileAtomic } from '../../io/files.ts'
-import { isDirectory } from '../../io/path-kind.ts'
+import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { readHead } from '../../io/read-head.ts'
 import type { Settings } from '../contract.ts'
 import type { Ledger } from '../ledger/open-ledger.ts'
 import { editTrackerView } from './edit-tracker-view.ts'
-import { ignoreText, maxViewBytes, mayReplace, viewFiles, type WrittenView } from './own-view.ts'
+import {
+  ignoresItself,
+  ignoreText,
+  maxViewBytes,
+  mayReplace,
+  viewFiles,
+  type WrittenView,
+} from './own-view.ts'
 import { stateView } from './state-view.ts'
 
 export interface ViewRequest {
@@ -29,7 +36,7 @@ export function writeViews({ directory, ledger, settings, mayCount }: ViewReques
     ledger.advance()
     writeIfNew(directory, viewFiles.state, stateView(ledger.history))
     // Whoever else has appended meanwhile may have edited.
-    if (mayCount || round > 0)
+    if (mayCount || round > 0 || !isFile(join(directory, viewFiles.edits)))
       writeIfNew(directory, viewFiles.edits, editTrackerView(ledger.history, settings))
     if (!ledger.hasGrown()) break
   }
@@ -41,5 +48,7 @@ function writeIfNew(directory: string, name: WrittenView, view: object): void {
   const text = `${JSON.stringify(view, null, 2)}\n`
   const found = readHead(path, maxViewBytes)
   if (found.kind === 'text' && found.text === text) return
-  if (mayReplace(name, found)) writeFileAtomic(path, text)
+  // In a directory that bears our mark everything by the name of a view is one, whatever somebody wrote into it.
+  if (mayReplace(name, found) || (found.kind === 'text' && ignoresItself(directory)))
+    writeFileAtomic(path, text)
 }

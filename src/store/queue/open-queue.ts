@@ -19,17 +19,7 @@ const eventsKeptMs = 14 * 86_400_000
 export function openQueue(store: Store): TaskQueue {
   makeDirectories(store.root)
   const path = join(store.root, 'queue.db')
-  try {
-    return openIn(path, store)
-  } catch (error) {
-    // One of a newer version is not damaged, and comes without a complaint of the database.
-    const isDamaged = error instanceof GantryError && error.code === 'CORRUPT' && error.cause !== undefined
-    throw isDamaged ? damaged(error) : error
-  }
-}
-
-function openIn(path: string, store: Store): TaskQueue {
-  const database = openDatabase(path)
+  const database = opened(path)
   try {
     prepareSchema(database, path)
     return taskQueue(database, store)
@@ -39,12 +29,17 @@ function openIn(path: string, store: Store): TaskQueue {
   }
 }
 
-/** Unlike an index it cannot be made again from anything: nobody is told to delete it. */
-function damaged(error: GantryError): GantryError {
-  return new GantryError('CORRUPT', error.message, {
-    hint: 'Move it away, with what stands beside it under the same name: tasks that waited in it have to be submitted again; runs and reports are not in it.',
-    cause: error,
-  })
+/** Unlike an index a queue cannot be made again from anything: nobody is told to delete it. */
+function opened(path: string): Database {
+  try {
+    return openDatabase(path)
+  } catch (cause) {
+    if (!(cause instanceof GantryError && cause.code === 'CORRUPT')) throw cause
+    throw new GantryError('CORRUPT', cause.message, {
+      hint: 'Move it away: tasks that wait in it have to be submitted again; runs and reports are not in it.',
+      cause,
+    })
+  }
 }
 
 function taskQueue(database: Database, { clock }: Store): TaskQueue {
@@ -76,6 +71,8 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
     watcher.tell()
     return result
   }
+  const totalChanges = database.prepare('SELECT total_changes() AS n')
+  const changesMade = (): number => Number(totalChanges.get()?.n)
   const insertEvent = database.prepare(
     'INSERT INTO events (task_id, level, event) VALUES (?, ?, ?) RETURNING id',
   )
@@ -101,7 +98,13 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
           return { ...require(id), position: positionOf(database, require(id)), abandoned: false }
         }),
       ),
-    claim: (options = {}) => told(() => claimNext(database, { me, now: now(), ...options })),
+    claim: (options = {}) => {
+      const before = changesMade()
+      const claimed = claimNext(database, { me, now: now(), ...options })
+      // A worker that found nothing waits for the next change: its own question must not be one.
+      if (changesMade() !== before) watcher.tell()
+      return claimed
+    },
     update: (id, change) =>
       told(() =>
         asHolder(id, () => {

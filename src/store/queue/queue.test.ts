@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { createFixture } from 'fs-fixture'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../io/sqlite.ts'
@@ -209,6 +210,32 @@ test('a listener hears of what this queue and another one changed', async () => 
   other.close()
 })
 
+test('to ask for a task and get none is no change, to get one or to end one that was left is', async () => {
+  let heard = 0
+  const stop = queue.watch(() => {
+    heard += 1
+  })
+  const told = async (): Promise<number> => {
+    await setImmediate()
+    await setImmediate()
+    return heard
+  }
+  expect(queue.claim()).toBeNull()
+  expect(await told()).toBe(0)
+  const { id } = queue.submit(task('a'))
+  expect(await told()).toBe(1)
+  expect(queue.claim()).not.toBeNull()
+  expect(await told()).toBe(2)
+  expect(queue.cancel(id).kind).toBe('asked')
+  expect(await told()).toBe(3)
+  queue.release(id)
+  expect(await told()).toBe(4)
+  expect(queue.claim()).toBeNull()
+  expect(await told()).toBe(5)
+  expect(queue.get(id)?.state).toBe('CANCELLED')
+  stop()
+})
+
 test('a hundred ids in a burst are all different, and of the documented form', () => {
   const ids = Array.from({ length: 100 }, () => queue.submit(task('a')).id)
   expect(new Set(ids).size).toBe(100)
@@ -220,6 +247,15 @@ test('a database of a newer version is left alone', () => {
   database.exec('PRAGMA user_version = 99')
   database.close()
   expect(open).toThrow('was written by a newer version of Gantry')
+})
+
+test('nobody is told to delete a damaged queue, which nothing can make again', async () => {
+  await using other = await createFixture({ 'queue.db': 'no database at all, but long enough. '.repeat(200) })
+  const { path } = other
+  const opening = () => openQueue(openStore({ env: {}, cwd: path, root: path }))
+  expect(opening).toThrow(
+    expect.objectContaining({ code: 'CORRUPT', hint: expect.stringContaining('Move it away') }),
+  )
 })
 
 test('a task that was let go is taken up by the next, however often', () => {

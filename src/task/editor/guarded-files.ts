@@ -19,10 +19,17 @@ export function keepGuarded(root: string): GuardedFiles {
 }
 
 /** Puts back what changed, whatever stands there now, and tells what it was. */
-export function putGuardedBack(root: string, before: GuardedFiles): readonly PutBack[] {
+export function putGuardedBack(
+  root: string,
+  before: GuardedFiles,
+  /** `git`: leaves what the states of the tree may hold to them, which keep what is replaced. */
+  which: 'git' | 'all' = 'all',
+): readonly PutBack[] {
   const told: PutBack[] = []
   const lost: string[] = []
+  const agentFiles = agentFilesOf(root)
   const look = (path: string): void => {
+    if (which === 'git' && agentFiles.includes(path)) return
     const was = before[path] ?? { kind: 'missing' }
     const is = keepEntry(path)
     if (isSameEntry(was, is) || lost.some((place) => path.startsWith(`${place}/`))) return
@@ -50,13 +57,13 @@ function guarded(root: string): readonly string[] {
   const git = gitDirectories(root)
   const places =
     git === null ? [] : [...new Set([git.own, git.common, ...modulesIn(join(git.common, 'modules'))])]
-  const agentFiles = [agentFileName, 'agent.yml'].map((name) => join(root, name))
-  return [...new Set([...agentFiles.flatMap(withTarget), join(root, '.git'), ...places.flatMap(filesOfGit)])]
+  return [...new Set([...agentFilesOf(root), join(root, '.git'), ...places.flatMap(filesOfGit)])]
 }
 
-/** A file that stands elsewhere in the repository, and the link to it. */
-function withTarget(path: string): readonly string[] {
-  return isFile(path) ? [path, realPath(path)] : [path]
+/** With the file that stands elsewhere, where one is a link. */
+function agentFilesOf(root: string): readonly string[] {
+  const paths = [agentFileName, 'agent.yml'].map((name) => join(root, name))
+  return paths.flatMap((path) => (isFile(path) ? [path, realPath(path)] : [path]))
 }
 
 function filesOfGit(place: string): readonly string[] {

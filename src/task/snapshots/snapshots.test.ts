@@ -26,6 +26,11 @@ test('snapshots are numbered on, and the latest leads to the newest', async () =
   expect(readlinkSync(fixture.getPath('agent/context_latest.md'))).toBe('context_009.md')
 })
 
+test('a number no snapshot can have is not counted on from', async () => {
+  await using fixture = await createFixture({ 'agent/context_999999999999999999999.md': '' })
+  expect(writeSnapshot(fixture.path, snapshot)).toBe('agent/context_001.md')
+})
+
 test('a Scout’s answer is kept byte for byte, and cannot end its block', async () => {
   await using fixture = await createFixture({})
   const text = readFileSync(fixture.getPath(writeSnapshot(fixture.path, snapshot)), 'utf8')

@@ -42,7 +42,7 @@ export function writeSnapshot(root: string, snapshot: Snapshot): string {
 }
 
 function lastNumber(directory: string): number {
-  const numbers = namesIn(directory).map((name) => Number(/^context_(\d{3,})\.md$/.exec(name)?.[1] ?? 0))
+  const numbers = namesIn(directory).map((name) => Number(/^context_(\d{3,9})\.md$/.exec(name)?.[1] ?? 0))
   return Math.max(0, ...numbers)
 }
 

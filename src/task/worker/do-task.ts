@@ -16,6 +16,7 @@ import { type Proposal, proposalSchema } from '../dry-run/proposal.ts'
 import { guardAgent } from '../editor/guard-agent.ts'
 import { openTaskWork, taskRedaction } from '../open-task-work.ts'
 import { runTask } from '../run-task.ts'
+import { taskEvents } from '../task-events.ts'
 import type { TaskEnd, TaskRequest } from '../task-request.ts'
 import { exportTrace } from '../telemetry/export-trace.ts'
 import { logRecord } from '../telemetry/log-record.ts'
@@ -31,7 +32,6 @@ export interface WorkerPowers {
   readonly argv: readonly string[]
 }
 
-const page = 1_000
 const milestoneKinds: ReadonlySet<TaskStep['kind']> = new Set(['milestone', 'task_ended'])
 
 /** One claimed task, to its end in the queue. Only a worker that is told to go leaves it without one. */
@@ -51,7 +51,8 @@ export async function doTask(claimed: ClaimedTask, powers: WorkerPowers, signal:
   }
   try {
     const end = await attempt(task, resumed, powers, signal, tell, log.open)
-    const events = [...eventsOf(queue, task.id), ...(ended === null ? [] : [ended])]
+    const told = [...taskEvents(queue, task.id)].map(({ event }) => event)
+    const events = ended === null ? told : [...told, ended]
     const problem = await exportTrace(events, env)
     if (problem !== null) tell({ ...stamp(task), kind: 'note', level: 'warning', message: problem })
     if (ended !== null) append(ended)
@@ -217,16 +218,6 @@ function readProposal(store: Store, { proposal_of }: TaskOptions): ReadProposal 
   return read.success
     ? { kind: 'usable', proposal: read.data }
     : { kind: 'unusable', why: `${proposal_of} holds no proposal that can be applied` }
-}
-
-function eventsOf(queue: TaskQueue, taskId: string): readonly TaskEvent[] {
-  const all: TaskEvent[] = []
-  for (let afterId = 0; ; ) {
-    const events = queue.events({ afterId, taskId, limit: page })
-    all.push(...events.map(({ event }) => event as unknown as TaskEvent))
-    afterId = events.at(-1)?.id ?? afterId
-    if (events.length < page) return all
-  }
 }
 
 /** `logs/task.jsonl` of the task's run: a timeline by itself. Lines from before there is a run wait for it. */

@@ -128,8 +128,8 @@ test.concurrent('list, show, logs, history and metrics tell the same story to pe
   for (const words of ['Verification failed, debugging... Attempt 1/12', 'FAIL', 'Attempt 2/12', 'SUCCESS:'])
     expect(log).toContain(words)
   expect(log).not.toContain('DEBUGGING')
-  const details = await say('logs', id, '--details')
-  for (const words of ['VERIFYING → DEBUGGING', '| 1 passed', 'tool_call write'])
+  const details = await say('logs', id, '--verbose')
+  for (const words of ['VERIFYING → DEBUGGING', '| 1 passed', 'tool_call write src/add.js'])
     expect(details).toContain(words)
   const structured = (await say('logs', id, '--format', 'log'))
     .trimEnd()
@@ -152,7 +152,7 @@ test.concurrent('list, show, logs, history and metrics tell the same story to pe
   expect(await say('metrics')).toContain('2, 2.0 per task, at most 2')
   expect(await say('metrics', '--prometheus')).toMatch(/^gantry_\w+\{?.*\} 1$/m)
   expect(await say('list', '--state', 'STUCK')).toContain('No tasks.')
-  expect(JSON.parse(await say('list', '--repository', project.dir, '--json'))).toMatchObject({
+  expect(JSON.parse(await say('list', '--root', project.dir, '--json'))).toMatchObject({
     tasks: [{ id }],
   })
   expect(await say('history', '--clear')).toBe('Forgot 1 ended task.\n')

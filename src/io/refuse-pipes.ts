@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { entryKind } from './entry-kind.ts'
+
+/** What git reads at the top of every working tree. */
+const readByGit = ['.gitignore', '.gitattributes', '.gitmodules']
+
+/** Refuses a repository in which git would wait for ever: something that is no file stands where it reads one. */
+export function refusePipes(repository: string): void {
+  const found = readByGit.find((name) => entryKind(join(repository, name)) === 'other')
+  if (found === undefined) return
+  throw new GantryError(
+    'UNSAFE_PATH',
+    `${join(repository, found)} is a pipe, a socket or a device, and git would wait for it`,
+    {
+      hint: 'Remove it.',
+    },
+  )
+}
