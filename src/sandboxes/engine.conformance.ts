@@ -182,7 +182,9 @@ export function conformance(
       expect(sandbox.report.network).toBe('none')
     })
 
-    test.runIf(options.sharesHostNetwork)('an allowed network reaches the machine', async () => {
+    // An engine whose network is another one has none here that could be reached.
+    const sharedNetworkTest = options.sharesHostNetwork ? test : null
+    sharedNetworkTest?.('an allowed network reaches the machine', async () => {
       await using it = lab()
       const server = createServer((socket) => socket.end('hello\n')).listen(0, '127.0.0.1')
       await once(server, 'listening')

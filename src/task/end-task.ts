@@ -1,6 +1,5 @@
 import { GantryError } from '../core/error.ts'
 import { writeFileAtomic } from '../io/files.ts'
-import { writePrivateAtomic } from '../io/private-store.ts'
 import type { KeptVerification } from './kept-verification.ts'
 import type { InfrastructureFault } from './reports/stuck-facts.ts'
 import { removeStuckReport, stuckReport, writeStuckReport } from './reports/stuck-report.ts'
@@ -34,13 +33,21 @@ export async function endSuccessful(hand: TaskInHand, verification: KeptVerifica
     ),
   )
   writeFileAtomic(run.reportPath('summary.md'), summary)
-  // Byte for byte, so that git can apply it elsewhere: what is in it is in the tree, too, and for nobody else's eyes.
-  writePrivateAtomic(run.reportPath('changes.patch'), await tree.patch(baseline.tree, verification.tree))
+  writeFileAtomic(
+    run.reportPath('changes.patch'),
+    withoutSecrets(await tree.patch(baseline.tree, verification.tree), powers),
+  )
   if (hand.stuck !== null) {
     removeStuckReport(request.repository)
     resolveStuckRuns(powers.store, request.repository, hand.stuck)
   }
   return summary
+}
+
+/** Byte for byte, so that git can apply it elsewhere, unless a secret is in it: that is kept nowhere. */
+function withoutSecrets(patch: Uint8Array, { redaction }: TaskInHand['powers']): string | Uint8Array {
+  const text = Buffer.from(patch).toString('latin1')
+  return redaction.text(text) === text ? patch : redaction.text(Buffer.from(patch).toString('utf8'))
 }
 
 /** What is known of a task that is given up; parts of it may never have been opened. */

@@ -56,14 +56,14 @@ export function misfit(setting: Setting, value: unknown): string | null {
       return outOfRange(setting, value)
     case 'text':
       if (typeof value !== 'string') return `expected a string${received(value)}`
-      if (!isPlain(value) && !(value === '' && setting.initial === ''))
+      if (!isFine(setting, value) && !(value === '' && setting.initial === ''))
         return 'must not be empty or hold control characters'
       return setting.pattern === undefined || new RegExp(setting.pattern).test(value)
         ? null
         : `must match ${setting.pattern}, is '${value.slice(0, 60)}'`
     case 'texts':
       if (!Array.isArray(value)) return `expected a list of strings${received(value)}`
-      if (!value.every((item) => typeof item === 'string' && isPlain(item)))
+      if (!value.every((item) => typeof item === 'string' && isFine(setting, item)))
         return 'expected a list of strings that are not empty and hold no control characters'
       return misshapen(setting, value)
     case 'choice':
@@ -77,6 +77,11 @@ function misshapen({ pattern }: Setting, texts: readonly string[]): string | nul
   const shape = pattern === undefined ? null : new RegExp(pattern)
   const wrong = texts.find((text) => shape?.test(text) === false)
   return wrong === undefined ? null : `each must match ${pattern}, one is '${wrong.slice(0, 60)}'`
+}
+
+/** A path on the disk may hold anything but NUL; what people write for people may not. */
+function isFine({ isPath = false }: Setting, text: string): boolean {
+  return isPath ? text.trim() !== '' && !text.includes('\0') : isPlain(text)
 }
 
 function isPlain(text: string): boolean {

@@ -122,7 +122,8 @@ export const settingTable = {
       'Absolute path of what is worked on. Empty: the project the agent works in. Only from the person.',
       'HARNESS_BOUNDARY_ROOT',
     ),
-    pattern: String.raw`^(?:/[^\x00-\x1f\x7f]*)?$`,
+    pattern: '^(?:/|$)',
+    isPath: true,
   },
   'boundary.package': {
     ...text(
@@ -139,6 +140,7 @@ export const settingTable = {
       'HARNESS_BOUNDARY_ALSO',
     ),
     pattern: '^/',
+    isPath: true,
     separator: ':',
   },
   'boundary.refused': {
@@ -195,6 +197,8 @@ export interface Setting {
   readonly choices?: readonly string[]
   /** Regular expression a text must match, of a list each of its texts. */
   readonly pattern?: string
+  /** Paths of the machine, which may hold control characters. */
+  readonly isPath?: boolean
   /** What stands between the texts of a list in the variable; a JSON array is understood always. */
   readonly separator?: string
 }
