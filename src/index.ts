@@ -80,6 +80,8 @@ export { rules } from './rules/index.ts'
 export { type Guard, openGuard } from './rules/open-guard.ts'
 export { type Plan, parsePlan } from './rules/project/parse-plan.ts'
 export { type ReadSettings, readSettings } from './rules/settings/read-settings.ts'
+export type { Sandbox, SandboxEngine, SandboxReport, SandboxRequest } from './sandboxes/contract.ts'
+export { chooseEngine, sandboxEngines } from './sandboxes/index.ts'
 export { checkGraders, type GraderCheck } from './scenario/check.ts'
 export { estimateRun, type RunEstimate } from './scenario/estimate.ts'
 export { loadScenarios } from './scenario/load-scenarios.ts'
@@ -90,5 +92,23 @@ export { runScenarios, type ScenarioRunOptions } from './scenario/run-scenarios.
 export { type Validation, validateScenarios } from './scenario/validate.ts'
 export type { Manifest, RunRow, Store, StoredRun } from './store/contract.ts'
 export { openStore } from './store/open-store.ts'
+export type {
+  FinalState,
+  QueuedTask,
+  StoredTaskEvent,
+  TaskFilter,
+  TaskQueue,
+  TaskRecord,
+  TaskState,
+} from './store/queue/contract.ts'
+export { openQueue } from './store/queue/open-queue.ts'
+export { checkSubmission } from './task/check-submission.ts'
+export type { ParsedTask, TaskEvent, TaskStep } from './task/contract.ts'
+export { parseTask } from './task/parse-task.ts'
+export { type TaskPapers, taskPapers } from './task/task-papers.ts'
+export { type TaskMetrics, taskMetrics } from './task/telemetry/task-metrics.ts'
+export type { WorkerPowers } from './task/worker/do-task.ts'
+export { type Submission, submitTask } from './task/worker/submit-task.ts'
+export { type WorkOptions, workOnQueue } from './task/worker/work-on-queue.ts'
 export { type ReadAgentFile, readAgentFile } from './verifier/agent-file.ts'
 export type { AgentFile, VerifierResponse, VerifyEvent } from './verifier/contract.ts'
