@@ -66,7 +66,7 @@ test('a launcher that the seal of some project expects stays until that project 
   const seal = (files: Record<string, string | null>) =>
     appendNote({
       guardHome: env.GANTRY_GUARD_HOME,
-      root: '/work/shop',
+      root: '/home/dev/shop',
       note: { kind: 'sealed', files },
       nowMs,
     })
