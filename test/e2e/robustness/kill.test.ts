@@ -7,6 +7,9 @@ import { linesOf, processesOf, runGantry, runIds, runPath, runTests, shellAgent,
 
 const trials = 40
 const kills = 15
+/** A slow machine finishes fewer trials between two kills, so it is killed more often, not asked for less. */
+const mostKills = 60
+const enough = 8
 
 /** Attempts whose agent had certainly finished: its checkpoint or its result is on disk. */
 function finishedAgents(project: TestProject): string[] {
@@ -37,7 +40,7 @@ test('kill -9 at any instant loses nothing finished and starts no finished agent
   const startsOf = (attempt: string): number => linesOf(starts).filter((line) => line === attempt).length
   /** How often a finished agent had been started when it was first seen finished. */
   const settled = new Map<string, number>()
-  for (let kill = 0; kill < kills; kill += 1) {
+  for (let kill = 0; kill < kills || (settled.size < enough && kill < mostKills); kill += 1) {
     const resumable = runIds(project).filter((id) => existsSync(runPath(project, id, 'plan.json')))
     const seen = linesOf(starts).length
     const argv =
@@ -57,7 +60,7 @@ test('kill -9 at any instant loses nothing finished and starts no finished agent
   }
   const [id] = runIds(project).filter((name) => existsSync(runPath(project, name, 'plan.json')))
   if (id === undefined) throw new Error('no run got as far as its plan')
-  expect(settled.size).toBeGreaterThan(kills / 2)
+  expect(settled.size).toBeGreaterThanOrEqual(enough)
 
   const result = await runTests(project, ['--resume', id])
   expect(result).toMatchObject({ code: 0, stderr: '', run_id: id })
