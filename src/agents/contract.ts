@@ -33,16 +33,73 @@ export interface ModelAccess {
 }
 
 /** What all prompts of a session share. */
-export type SessionRequest = Omit<AgentRequest, 'prompt'>
+export interface SessionRequest extends Omit<AgentRequest, 'prompt'> {
+  /** Told what the agent's own hooks are told, where it can tell: exact inputs, before and after. Nobody waits for it. */
+  readonly onHook?: (seen: SeenHook) => void
+}
+
+/** A hook event of the agent, in the agent's own words. */
+export interface SeenHook {
+  /** `PreToolUse`, `PostToolUse`, `SubagentStart`, `UserPromptExpansion`, … */
+  readonly event: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+}
+
+/** What one prompt of a session has of its own. */
+export interface AskOptions {
+  /** Instead of the session's. */
+  readonly timeoutMs?: number
+  readonly maxTurns?: number
+  /**
+   * At the time limit the agent is asked to stop, and has this long to do so; if it does, the session lives on. Absent: it is
+   * ended at once.
+   */
+  readonly interruptGraceMs?: number
+}
 
 export interface AgentSession {
   /**
    * One prompt, and everything until the agent waits for the next one. Its outcome's cost and tokens are this prompt's.
    * `spawn` was emitted when the session was opened, `complete` is emitted by `close`. One at a time.
    */
-  ask(prompt: string): Promise<AgentOutcome>
+  ask(prompt: string, options?: AskOptions): Promise<AgentOutcome>
+  /** Forgets the conversation; the process, its plugins and servers stay. Absent where it cannot be done. */
+  clear?(): Promise<void>
+  /** Words that stand before the next prompt as if they had been said. No model is asked. */
+  recall?(messages: readonly RecalledMessage[]): Promise<void>
+  /** Puts back what the agent's own file tools changed since the last prompt began. */
+  rewind?(): Promise<{ readonly kind: 'rewound' } | { readonly kind: 'refused'; readonly why: string }>
+  /** What the agent says it has loaded, without asking its model. null when it never got so far. */
+  loaded?(): Promise<LoadedParts | null>
+  /** Whether another prompt can be asked: false once the agent is gone. */
+  isAlive?(): boolean
   /** Ends the agent and everything it started. */
   close(): Promise<void>
+}
+
+export interface RecalledMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: string
+}
+
+/** From the agent's own words at its start. */
+export interface LoadedParts {
+  readonly version: string | null
+  readonly session_id: string | null
+  readonly tools: readonly string[]
+  readonly skills: readonly string[]
+  readonly agents: readonly string[]
+  readonly commands: readonly string[]
+  readonly plugins: readonly { readonly name: string; readonly path: string }[]
+  readonly plugin_errors: readonly string[]
+  readonly mcp_servers: readonly {
+    readonly name: string
+    readonly status: string
+    readonly tools?: readonly string[]
+    readonly error?: string
+  }[]
 }
 
 export interface ProbeContext {
