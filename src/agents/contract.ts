@@ -164,6 +164,12 @@ export interface AgentOutcome {
   readonly invalid?: string
   /** What a reader should know although it did not stop the agent: a fallback taken, a setting that could not act. */
   readonly warnings?: readonly string[]
+  /** Answers of the model on the main thread, where the agent tells. */
+  readonly turns?: number
+  /** How long it waited for its model, where it tells. */
+  readonly apiDurationMs?: number
+  /** Names of the tools it asked for and was not permitted to use, one for each call, where it tells. */
+  readonly deniedTools?: readonly string[]
 }
 
 export interface FailureReport {

@@ -40,6 +40,13 @@ export function asStrings(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined
 }
 
+/** The objects of a list; none when it is no list. */
+export function asObjects(value: unknown): readonly Json[] {
+  return asArray(value)
+    .map(asObject)
+    .filter((item) => item !== null)
+}
+
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }

@@ -8,6 +8,8 @@ export interface CallsSeen {
   see(exchange: ExchangeFacts): void
   /** The provider sent the agent away at the end: whatever it did then says nothing about the tool. */
   failure(): FailureReport | null
+  /** How long the last refusal asked to wait; null when it did not say. */
+  retryAfterMs(): number | null
   /** What calls that reached a provider cost; null when nothing is known about any of them. */
   paidUsd(): number | null
 }
@@ -30,6 +32,7 @@ export function callsSeen({ source, replay }: ModelBehind): CallsSeen {
       const message = `the last call to ${last.model || 'the model'} was answered with status ${last.status}`
       return reason === null ? null : { reason, message }
     },
+    retryAfterMs: () => last?.retryAfterMs ?? null,
     paidUsd: () => {
       if (isFree) return 0
       const known = costs.filter((cost) => cost !== null)

@@ -26,6 +26,8 @@ export interface ResolvedAgent {
   /** The script that answers in place of its model. */
   readonly modelScript: SourceFile<BoundaryScript> | null
   readonly meter: 'auto' | 'always' | 'never'
+  /** A driver of the same agent with other settings: for work in which they change from part to part. Paths in them start at `base`. */
+  readonly withSettings?: (change: (settings: AgentConfig, base: string) => AgentConfig) => AgentDriver
 }
 
 export interface AgentSurroundings {
@@ -49,7 +51,9 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
   const described = describeAgent(name, project, cwd)
   const { base, isDescribed } = described
   const settings = withHome(described.settings, saidHome(name, project) ?? homeUnlessSaid)
-  const driver = createAgent(name, settings, { base, openModel: modelOpener(project) })
+  const create = (config: AgentConfig): AgentDriver =>
+    createAgent(name, config, { base, openModel: modelOpener(project) })
+  const driver = create(settings)
   const expanded = 'env' in settings ? expandAll(name, settings.env, surroundings) : {}
   const inheritEnv = 'inherit_env' in settings ? settings.inherit_env : []
   const credentials = pick({ ...env, ...expanded }, driver.modelAccess?.credentials ?? [])
@@ -75,6 +79,7 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
     home: 'home' in settings ? settings.home : homeUnlessSaid,
     modelScript: script === undefined ? null : readYaml(resolve(base, script), boundaryScriptSchema),
     meter: 'meter' in settings ? settings.meter : 'never',
+    withSettings: (change) => create(change(settings, base)),
   }
 }
 

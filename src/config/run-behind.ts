@@ -1,6 +1,4 @@
 import type { AgentDriver, AgentOutcome, AgentRequest } from '../agents/contract.ts'
-import { addTokens } from '../core/add-tokens.ts'
-import { GantryError } from '../core/error.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
 import {
   type BehindPlace,
@@ -8,10 +6,13 @@ import {
   type ModelBehind,
   openBehind,
 } from '../models/boundary/behind.ts'
-import type { Boundary, SessionReport } from '../models/boundary/contract.ts'
+import type { Boundary } from '../models/boundary/contract.ts'
 import type { FaultsConfig } from '../models/boundary/faults.ts'
 import type { PriceTable } from '../models/pricing.ts'
 import { type CallsSeen, callsSeen } from './calls-seen.ts'
+import { cassetteProblem } from './cassette-problem.ts'
+import { finishBehind } from './finish-behind.ts'
+import { isFree } from './is-free.ts'
 
 /** What stands behind one run of an agent. */
 export interface AgentBehind {
@@ -52,11 +53,7 @@ export async function runBehind(request: BehindRequest): Promise<AgentOutcome> {
     await session.finish({ keep: false })
     throw error
   })
-  const failureOf = () => ran.failure ?? (isStopped(ran) ? null : calls.failure())
-  const keep = failureOf() === null && (ran.ending === 'exited' || ran.ending === 'over_turns')
-  const report = await session.finish({ keep })
-  // Only now is every call at its end.
-  const outcome = withReport({ ...ran, failure: failureOf() }, report, request, behind, calls)
+  const outcome = await finishBehind(session, ran, { model: behind.model, calls, emit: request.emit })
   for (const event of last) request.emit(event)
   return outcome
 }
@@ -80,18 +77,8 @@ function run(request: BehindRequest, session: BehindSession | null): Promise<Age
   })
 }
 
-/** By us: what it would have done next is not known. */
-function isStopped({ ending }: AgentOutcome): boolean {
-  return ending !== 'exited' && ending !== 'crashed'
-}
-
 /** A cassette that is missing or damaged breaks its case and no other. */
 function unusableCassette(error: unknown): AgentOutcome & { readonly invalid: string } {
-  if (
-    !(error instanceof GantryError) ||
-    !['NOT_FOUND', 'INVALID_FILE', 'CORRUPT', 'USAGE'].includes(error.code)
-  )
-    throw error
   return {
     ending: 'not_started',
     exitCode: null,
@@ -99,17 +86,14 @@ function unusableCassette(error: unknown): AgentOutcome & { readonly invalid: st
     costUsd: 0,
     tokens: null,
     failure: null,
-    invalid: [error.message, error.hint].filter(Boolean).join('. '),
+    invalid: cassetteProblem(error),
   }
 }
 
-/** What comes from a file costs nothing, so no cap can be reached by it; unless somebody wants to see one reached. */
+/** What costs nothing can reach no cap. */
 function capOf({ maxCostUsd, behind, meter }: BehindRequest): { readonly maxCostUsd?: number } {
-  if (maxCostUsd === undefined) return {}
-  if (behind === null) return { maxCostUsd }
-  const { source, replay } = behind.model
-  const isFree = replay === 'strict' || (source.kind === 'script' && meter !== 'always')
-  return isFree ? {} : { maxCostUsd }
+  if (maxCostUsd === undefined || (behind !== null && isFree(behind.model, meter))) return {}
+  return { maxCostUsd }
 }
 
 async function openSession(
@@ -127,52 +111,4 @@ async function openSession(
     ...capOf(request),
     ...(behind.faults !== null && { faults: behind.faults }),
   })
-}
-
-/** What passed the boundary tells what the agent did not: tokens, cost, and that a cassette no longer fits. */
-function withReport(
-  outcome: AgentOutcome,
-  report: SessionReport,
-  { emit }: BehindRequest,
-  { model }: AgentBehind,
-  calls: CallsSeen,
-): AgentOutcome {
-  if (outcome.tokens === null) {
-    for (const { model, tokens, costUsd } of report.usage) {
-      emit({
-        event: 'usage',
-        model,
-        input_tokens: tokens.input,
-        output_tokens: tokens.output,
-        cache_read_tokens: tokens.cacheRead,
-        cache_write_tokens: tokens.cacheWrite,
-        ...(tokens.thinking !== undefined && { thinking_tokens: tokens.thinking }),
-        ...(costUsd !== null && { cost_usd: costUsd }),
-      })
-    }
-  }
-  const invalid = report.problem ?? outcome.invalid
-  return {
-    ...outcome,
-    costUsd: billOf(outcome, report, model, calls),
-    tokens: outcome.tokens ?? totalOf(report),
-    ...(invalid !== undefined && { invalid }),
-  }
-}
-
-/** What was really paid. An agent that counts for itself does not know that its answers came from a file. */
-function billOf(
-  { costUsd }: AgentOutcome,
-  { exchanges }: SessionReport,
-  { source, replay }: ModelBehind,
-  calls: CallsSeen,
-): number | null {
-  const mayBeFree = source.kind === 'script' || replay === 'strict' || replay === 'auto'
-  if (mayBeFree) return calls.paidUsd()
-  return costUsd ?? (exchanges === 0 ? null : calls.paidUsd())
-}
-
-function totalOf({ usage }: SessionReport): AgentOutcome['tokens'] {
-  const [first, ...rest] = usage
-  return first === undefined ? null : rest.reduce((sum, row) => addTokens(sum, row.tokens), first.tokens)
 }

@@ -50,6 +50,11 @@ export interface SessionEvent extends Timed {
   readonly session_id?: string
   readonly model?: string
   readonly tools?: readonly string[]
+  readonly skills?: readonly string[]
+  /** Subagents it can start. */
+  readonly agents?: readonly string[]
+  /** Slash commands, without the slash. */
+  readonly commands?: readonly string[]
   readonly plugins?: readonly string[]
   readonly plugin_errors?: readonly string[]
   readonly mcp_servers?: readonly string[]
@@ -113,6 +118,11 @@ export interface HookEvent extends Timed {
   readonly outcome?: string
   readonly output?: string
   readonly exit_code?: number
+  /** The same when it begins and when it has ended. */
+  readonly hook_id?: string
+  readonly session_id?: string
+  readonly stdout?: string
+  readonly stderr?: string
 }
 
 /** The agent, or the model behind it, reported a failure of the machinery. */

@@ -33,6 +33,8 @@ export interface OpenProcess {
   readonly pid: number | undefined
   /** Settles when the program itself is gone; `error` when it could not be started. */
   readonly exit: Promise<ProcessExit>
+  /** Settles when it is gone and its pipes are dry; not before everybody who holds them has let go. */
+  readonly closed: Promise<void>
   /**
    * Waits up to `waitMs` for the program to go by itself, then ends it, softly for up to `graceMs`, and in any case everything
    * it started. Answers with what could not be ended.
@@ -62,6 +64,8 @@ export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessR
     stdio: 'pipe',
   })
   const { promise: exit, resolve } = Promise.withResolvers<ProcessExit>()
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+  child.once('close', () => close())
   const tree = child.pid === undefined ? null : processTree(child.pid, mark, bornAfterSecs)
   child.once('error', (error) => {
     if (child.pid === undefined) resolve({ code: null, signal: null, error })
@@ -101,6 +105,7 @@ export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessR
     stdout,
     pid: child.pid,
     exit,
+    closed,
     get killed() {
       return child.killed
     },

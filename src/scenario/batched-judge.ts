@@ -3,15 +3,16 @@ import { noTokens } from '../core/add-tokens.ts'
 import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import { defaultMaxOutputTokens } from '../models/ask.ts'
-import { type BatchJournal, openBatchJournal } from '../models/batch/journal.ts'
-import { knownBatches } from '../models/batch/known-batches.ts'
+import { openBatchJournal } from '../models/batch/journal.ts'
+import { remindingSleep } from '../models/batch/reminding-sleep.ts'
+import { callsWait, toldJournal } from '../models/batch/told-journal.ts'
 import type { Model } from '../models/contract.ts'
 import { estimateUsd } from '../models/estimate-usd.ts'
 import { resolveBatchingModel } from '../models/index.ts'
 import { modelError } from '../models/model-error.ts'
 import { builtInPrices } from '../models/prices.ts'
 import { priceOf } from '../models/pricing.ts'
-import { realSleep, type Sleep } from '../models/retry.ts'
+import { realSleep } from '../models/retry.ts'
 import { type AskText, structured } from '../models/structured.ts'
 import { holdBudget } from './hold-budget.ts'
 import type { PreparedRun } from './prepare-run.ts'
@@ -36,7 +37,6 @@ export interface BatchedJudgePowers {
 
 /** A batch costs half. */
 const share = 0.5
-const remindAfterMs = 5 * 60_000
 /** For a call that is on its way when the run is stopped: what it answers is worth writing down. */
 const graceMs = 10_000
 
@@ -55,6 +55,10 @@ export async function openBatchedJudge(
   const stop = new AbortController()
   const stopped = AbortSignal.any([signal, stop.signal])
   let waiting = 0
+  const inform = (message: string): void => note({ level: 'info', message })
+  const sleep = remindingSleep(stopped, (waitedMs) =>
+    inform(`${callsWait(waiting)} in a batch still, after ${formatDuration(waitedMs)}`),
+  )
   const journal = openBatchJournal(join(runDir, 'batches.jsonl'))
   const batching = await resolveBatchingModel(judge.name, {
     env,
@@ -62,15 +66,10 @@ export async function openBatchedJudge(
     budget,
     prices: project.config.models,
     minimum: judgeBatch.minimum,
-    journal: told(journal, note),
+    journal: toldJournal(journal, { note: inform, comeBack: '--resume' }),
     signal: stopped,
     cancelOnAbort: false,
-    sleep: patientSleep(judgeBatch.pollMs, stopped, (waitedMs) =>
-      note({
-        level: 'info',
-        message: `${callsWait(waiting)} in a batch still, after ${formatDuration(waitedMs)}`,
-      }),
-    ),
+    sleep: (ms, waiting) => sleep(Math.min(ms, judgeBatch.pollMs ?? ms), waiting),
   })
   if (batching === null)
     throw new GantryError('USAGE', `the judge '${judge.name}' cannot be asked in batches`)
@@ -112,51 +111,4 @@ export async function openBatchedJudge(
       journal.close()
     },
   }
-}
-
-/** A journal that tells people what it is told. */
-function told(journal: BatchJournal, note: BatchedJudgePowers['note']): BatchJournal {
-  return {
-    append: (entry) => {
-      journal.append(entry)
-      if (entry.kind === 'submitted')
-        note({
-          level: 'info',
-          message: `${callsWait(entry.requests.length)} in a batch (${entry.batch}). That may take an hour, at most a day; Ctrl-C is safe: --resume finds the answers.`,
-        })
-    },
-    read: async () => {
-      const entries = await journal.read()
-      const { size } = knownBatches(entries).batchOf
-      if (size > 0)
-        note({
-          level: 'info',
-          message: `${size} judge calls were handed in before; their answers are not paid again`,
-        })
-      return entries
-    },
-  }
-}
-
-/** Waits no longer than `pollMs`, and lets people know from time to time that it waits. */
-function patientSleep(
-  pollMs: number | null,
-  stopped: AbortSignal,
-  remind: (waitedMs: number) => void,
-): Sleep {
-  let began: number | null = null
-  let told = 0
-  return async (ms, signal) => {
-    const now = performance.now()
-    began ??= now
-    if (now - began - told >= remindAfterMs) {
-      told = now - began
-      remind(told)
-    }
-    await realSleep(Math.min(ms, pollMs ?? ms), AbortSignal.any([signal, stopped]))
-  }
-}
-
-function callsWait(count: number): string {
-  return count === 1 ? '1 judge call waits' : `${count} judge calls wait`
 }

@@ -1,11 +1,13 @@
 import type { AgentOutcome } from '../agents/contract.ts'
+import { agentCostUsd } from '../config/agent-cost.ts'
 import type { GateResult, JudgeResult } from '../core/trial.ts'
 import type { WorkspaceDelta } from '../gates/contract.ts'
 import { readHeadAndTail } from '../io/read-head-and-tail.ts'
 import { readTextInside } from '../io/read-text-inside.ts'
-import { judge, type PaidSample } from '../judge/judge.ts'
+import type { ScoredSample } from '../judge/answer.ts'
+import { judge } from '../judge/judge.ts'
 import type { ChangedFile, JudgeContext } from '../judge/prompt.ts'
-import { agentCostUsd } from './agent-cost.ts'
+import type { PaidSample } from '../judge/take-samples.ts'
 import type { AgentStage } from './agent-stage.ts'
 import type { Recorder } from './recorder.ts'
 import type { TrialPlace } from './trial-place.ts'
@@ -33,7 +35,8 @@ export async function judgeTrial(
   if (!settings.always && gates.some((gate) => !gate.passed)) return { kind: 'not_asked' }
   const { model } = work.judge
   const context = questionOf(work, () => contextOf(work, place, outcome, delta, gates))
-  const budget = work.judge.budget(agentCostUsd(work, outcome, recorder.usage()))
+  const facts = { model: work.planned.model, prices: work.prices }
+  const budget = work.judge.budget(agentCostUsd(facts, outcome, recorder.usage()))
   // The answer may take a day, and thousands may wait for theirs.
   recorder.rest()
   const judgement = await judge({
@@ -46,7 +49,7 @@ export async function judgeTrial(
     ...(budget !== null && { budget }),
     context,
     checkpoint: {
-      load: (sample) => work.checkpoints.read(checkpointName(sample)) as PaidSample | undefined,
+      load: (sample) => work.checkpoints.read(checkpointName(sample)) as PaidSample<ScoredSample> | undefined,
       save: (sample, paid) => work.checkpoints.write(checkpointName(sample), work.redaction.value(paid)),
     },
     onSample: (sample, result) =>

@@ -1,8 +1,8 @@
 import type { AgentOutcome } from '../agents/contract.ts'
+import { agentCostUsd, pricedUsage } from '../config/agent-cost.ts'
 import { outcomeOf } from '../core/outcome.ts'
 import type { ModelUsage, TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
-import { agentCostUsd, pricedUsage } from './agent-cost.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
 import { writeArtefacts } from './artefacts.ts'
 import { type Assessment, assess, notAssessed } from './assess.ts'
@@ -144,12 +144,12 @@ function recordOf(
 
 /** The agent's bill with the judge's on top. Unknown stays unknown. */
 function costOf(
-  work: TrialWork,
+  { planned, prices }: TrialWork,
   outcome: AgentOutcome | null,
   usage: readonly ModelUsage[],
   { judge }: Assessment,
 ): number | null {
-  const agent = outcome === null ? null : agentCostUsd(work, outcome, usage)
+  const agent = outcome === null ? null : agentCostUsd({ model: planned.model, prices }, outcome, usage)
   if (agent === null) return null
   return judge === null ? agent : agent + (judge.costUsd ?? 0)
 }

@@ -1,5 +1,7 @@
 import type { CliAgent } from '../cli/contract.ts'
 import { launch } from './launch.ts'
+import { liveLaunch } from './live/launch.ts'
+import { openLiveSession } from './live/open-live-session.ts'
 import type { ClaudeCodeConfig } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
@@ -21,6 +23,7 @@ export const claudeCode: CliAgent<ClaudeCodeConfig> = {
   losesOutput: true,
   launch,
   createParser: createStreamParser,
+  live: { launch: liveLaunch, open: openLiveSession },
   isAuthenticated,
   inputs: ({ plugins, settings, mcp_config }) => [
     ...plugins,

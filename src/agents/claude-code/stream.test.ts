@@ -82,6 +82,49 @@ describe('the claude-code stream', () => {
     expect(end.costUsd).toBeCloseTo(0.3)
   })
 
+  test.each([
+    ['says so', [{ type: 'conversation_reset' }, { total_cost_usd: 0, modelUsage: {} }]],
+    ['shrinks', []],
+  ])('a total that begins anew is not lost: it %s', (_, between) => {
+    const usage = (outputTokens: number, costUSD: number) => ({
+      total_cost_usd: costUSD,
+      modelUsage: { m: { inputTokens: 10, outputTokens, costUSD } },
+    })
+    const { end } = play(
+      assistantLine('m1', text('x'), { input_tokens: 10, output_tokens: 1 }),
+      { ...resultLine, ...usage(5, 0.5) },
+      ...between.map((line) => ({ ...resultLine, ...line })),
+      assistantLine('m2', text('x'), { input_tokens: 10, output_tokens: 1 }),
+      { ...resultLine, ...usage(7, 0.25) },
+    )
+    expect(end).toMatchObject({ costUsd: 0.75, tokens: { input: 20, output: 12 } })
+  })
+
+  test('tokens without a price begin anew too', () => {
+    const usage = { total_cost_usd: 0, modelUsage: { m: { inputTokens: 10, outputTokens: 5, costUSD: 0 } } }
+    const { end } = play(
+      { ...resultLine, ...usage },
+      { type: 'conversation_reset' },
+      { ...resultLine, ...usage },
+    )
+    expect(end.tokens).toMatchObject({ input: 20, output: 10 })
+  })
+
+  test('an id that is used again in the next conversation is another call', () => {
+    const used = assistantLine('m1', { type: 'tool_use', id: 't1', name: 'Bash', input: {} })
+    const init = (session_id: string) => ({ type: 'system', subtype: 'init', session_id })
+    const calls = (...sessions: readonly string[]) =>
+      play(...sessions.flatMap((id) => [init(id), used])).events.filter(({ event }) => event === 'tool_call')
+    expect(calls('one', 'one').length).toBe(1)
+    expect(calls('one', 'two').length).toBe(2)
+  })
+
+  test('skills, subagents and commands stand in the session event', () => {
+    const init = { type: 'system', subtype: 'init', skills: ['s'], agents: ['a'], slash_commands: ['c', 7] }
+    expect(play(init).events).toMatchObject([{ skills: ['s'], agents: ['a'], commands: ['c'] }])
+    expect(play({ type: 'system', subtype: 'init' }).events[0]).not.toHaveProperty('skills')
+  })
+
   test('plugin errors and servers that are not connected stand in the session event', () => {
     const { events } = play({
       type: 'system',

@@ -1,9 +1,10 @@
 import type { AgentEvent, HookEvent, Untimed } from '../../core/event.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asArray, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { asArray, asObject, asObjects, asString, asStrings, defined, type Json } from '../json-fields.ts'
 import { readLine } from '../read-line.ts'
 import type { PassedLimit, StreamParser } from '../stream.ts'
+import { pluginErrorWords } from './plugin-error.ts'
 import { createToolLog } from './tool-log.ts'
 import { createUsageLedger } from './usage-ledger.ts'
 
@@ -12,7 +13,8 @@ type Events = readonly Untimed<AgentEvent>[]
 /** `claude --output-format stream-json --verbose`, with or without `--include-hook-events`. */
 export function createStreamParser(): StreamParser {
   const ledger = createUsageLedger()
-  const tools = createToolLog()
+  let tools = createToolLog()
+  let sessionId: string | undefined
   const turns = new Set<string>()
   let finalText: string | null = null
   let failure: FailureReport | null = null
@@ -66,10 +68,20 @@ export function createStreamParser(): StreamParser {
     return [...tools.denials(asArray(line.permission_denials)), ...ledger.result(line), ...errors]
   }
 
+  /** Ids are unique within one conversation, and what answers in the model's place may begin with the same ones again. */
+  const beginConversation = (id: string | undefined): void => {
+    if (sessionId !== undefined && id !== sessionId) {
+      tools = createToolLog()
+      ledger.forgetMessages()
+    }
+    sessionId = id
+  }
+
   const system = (line: Json): Events => {
     switch (line.subtype) {
       case 'init':
         invalid ??= pluginProblem(line)
+        beginConversation(asString(line.session_id))
         return [sessionEvent(line)]
       case 'hook_started':
         return [{ ...hookEvent(line), outcome: 'started' }]
@@ -96,6 +108,9 @@ export function createStreamParser(): StreamParser {
         return user(line)
       case 'result':
         return result(line)
+      case 'conversation_reset':
+        ledger.restart()
+        return []
       default:
         return []
     }
@@ -112,9 +127,7 @@ export function createStreamParser(): StreamParser {
 /** Content is a list of blocks, or one string. */
 function blocksOf(content: unknown): readonly Json[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return asArray(content)
-    .map(asObject)
-    .filter((block) => block !== null)
+  return asObjects(content)
 }
 
 function sessionEvent(line: Json): Untimed<AgentEvent> {
@@ -125,6 +138,9 @@ function sessionEvent(line: Json): Untimed<AgentEvent> {
     session_id: asString(line.session_id),
     model: asString(line.model),
     tools: asArray(line.tools).filter((tool) => typeof tool === 'string'),
+    skills: asStrings(line.skills),
+    agents: asStrings(line.agents),
+    commands: asStrings(line.slash_commands),
     plugins: asArray(line.plugins).map(nameOf),
     plugin_errors: line.plugin_errors === undefined ? undefined : asArray(line.plugin_errors).map(wordsOf),
     mcp_servers: asArray(line.mcp_servers).map(serverName),
@@ -134,12 +150,7 @@ function sessionEvent(line: Json): Untimed<AgentEvent> {
 
 /** Claude Code goes on without a plugin, or without its hooks, as if nothing were missing. */
 function pluginProblem(line: Json): string | undefined {
-  const errors = asArray(line.plugin_errors).map((error) => {
-    const about = asObject(error)
-    const words = asString(about?.message) ?? wordsOf(error)
-    const plugin = asString(about?.path) ?? asString(about?.plugin)
-    return plugin === undefined ? words : `${plugin}: ${words}`
-  })
+  const errors = asArray(line.plugin_errors).map(pluginErrorWords)
   return errors.length === 0 ? undefined : `a plugin did not load: ${errors.join('; ')}`
 }
 
@@ -158,6 +169,10 @@ function hookEvent(line: Json): Untimed<HookEvent> {
     outcome: asString(line.outcome),
     output: asString(line.output),
     exit_code: typeof exitCode === 'number' ? exitCode : undefined,
+    hook_id: asString(line.hook_id),
+    session_id: asString(line.session_id),
+    stdout: asString(line.stdout),
+    stderr: asString(line.stderr),
   })
 }
 

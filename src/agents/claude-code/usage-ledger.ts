@@ -19,6 +19,10 @@ export interface UsageLedger {
   message(id: string | undefined, model: string | undefined, usage: Json | null): Usages
   /** The end of a turn: what it tells is exact and corrects what the messages told. */
   result(line: Json): Usages
+  /** From here on the totals of a result count from zero again. */
+  restart(): void
+  /** What follows belongs to other messages, whatever their ids are. */
+  forgetMessages(): void
   total(): UsageTotal
 }
 
@@ -32,15 +36,17 @@ const empty: Account = { tokens: noTokens, costUsd: 0 }
 
 /**
  * Messages carry preliminary counts and no price; `result` carries the exact totals of the whole process so far
- * (`modelUsage` with the subagents, `total_cost_usd`). Emitted are always differences to what was emitted before.
+ * (`modelUsage` with the subagents, `total_cost_usd`); newer versions begin anew after `/clear`. Emitted are always
+ * differences to what was emitted before.
  */
 export function createUsageLedger(): UsageLedger {
   const meter = createUsageMeter()
   const seen = new Map<string, TokenCounts>()
   const byModel = new Map<string, Account>()
   let all = empty
-  /** Ends of earlier turns, for versions that tell the usage of each turn alone. */
+  /** What the last result closed; all of it, for versions that tell the usage of each turn alone. */
   let closed = noTokens
+  let closedByModel: ReadonlyMap<string, Account> = new Map()
 
   const emit = (more: TokenCounts, costUsd: number | undefined, model: string | undefined): Usages => {
     if (costUsd === undefined && isNothing(more)) return []
@@ -58,6 +64,17 @@ export function createUsageLedger(): UsageLedger {
     all = added(all, more, costUsd)
     if (model !== undefined) byModel.set(model, added(byModel.get(model) ?? empty, more, costUsd))
     return [usage]
+  }
+
+  /** Only what no result has closed yet belongs to totals that begin anew. */
+  const restart = (): void => {
+    all = { tokens: countsSince(all.tokens, closed), costUsd: 0 }
+    for (const [model, { tokens }] of byModel) {
+      const before = closedByModel.get(model) ?? empty
+      byModel.set(model, { tokens: countsSince(tokens, before.tokens), costUsd: 0 })
+    }
+    closed = noTokens
+    closedByModel = new Map()
   }
 
   const byEachModel = (models: readonly ModelTotal[], more: TokenCounts, costMore: number): Usages | null => {
@@ -88,19 +105,24 @@ export function createUsageLedger(): UsageLedger {
       return emit(more, undefined, model)
     },
     result(line) {
+      const costUsd = asAmount(line.total_cost_usd)
+      // A total that shrinks is a new one: nothing that was spent comes back.
+      if (costUsd !== undefined && costUsd < all.costUsd - 1e-9) restart()
       const models = modelTotals(asObject(line.modelUsage) ?? {})
       const target =
         models.length > 0
           ? models.map(({ tokens }) => tokens).reduce(addCounts, noTokens)
           : addCounts(closed, messageCounts(asObject(line.usage) ?? {}))
       const more = countsSince(target, all.tokens)
-      const costUsd = asAmount(line.total_cost_usd)
       const costMore = costUsd === undefined ? undefined : Math.max(0, costUsd - all.costUsd)
       const exact = costMore === undefined || models.length === 0 ? null : byEachModel(models, more, costMore)
       const usages = exact ?? emit(more, costMore, models.length === 1 ? models[0]?.model : undefined)
       closed = all.tokens
+      closedByModel = new Map(byModel)
       return usages
     },
+    restart,
+    forgetMessages: () => seen.clear(),
     total: meter.total,
   }
 }

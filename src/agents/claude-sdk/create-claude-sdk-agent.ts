@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { claudeCredentials } from '../claude-code/claude-code.ts'
 import type { AgentDriver, AgentOutcome, AgentRequest, AgentSession, SessionRequest } from '../contract.ts'
 import { notStarted } from '../process/not-started.ts'
+import { unstartedSession } from '../process/unstarted-session.ts'
 import { probeSdk } from './probe.ts'
 import { findSdk, installSdk, loadSdk, sdkPackage } from './sdk.ts'
 import { type ClaudeSdkAgent, openSdkSession, type SdkSession } from './session.ts'
@@ -45,12 +46,7 @@ async function openSession(agent: ClaudeSdkAgent, request: SessionRequest): Prom
     }
   }
   request.emit({ event: 'spawn', command: sdkPackage, args: [] })
-  // `complete` is told once, by whoever closes it.
-  const silent = { ...request, emit: () => {} }
-  return {
-    ask: async () => notStarted(agent.name, silent, opened.problem),
-    close: async () => void notStarted(agent.name, request, opened.problem),
-  }
+  return unstartedSession(agent.name, request, opened.problem)
 }
 
 type Opened =

@@ -26,8 +26,6 @@ export interface SdkSpawn {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export type SdkHook = (input: Json) => Promise<Json>
-
 export interface SdkOptions extends Json {
   readonly env: Readonly<Record<string, string>>
   readonly spawnClaudeCodeProcess: (spawn: SdkSpawn) => OpenProcess

@@ -1,4 +1,4 @@
-import type { AgentRequest } from '../contract.ts'
+import type { AgentRequest, AgentSession, SessionRequest } from '../contract.ts'
 import type { StreamParser } from '../stream.ts'
 
 /**
@@ -23,10 +23,30 @@ export interface CliAgent<Config extends CliConfig> {
   /** Pure. What is to be started, and the files that must be there before. */
   launch(config: Config, request: AgentRequest, place: CliPlace): CliLaunch
   createParser(): StreamParser
+  /** Set when it can be kept alive for many prompts. */
+  readonly live?: LiveAgent<Config>
   /** Files and directories that the settings name and the behaviour depends on; relative ones start at the configuration. */
   inputs?(config: Config): readonly string[]
   /** Of an environment that is not behind the boundary: is the agent let in? null = cannot be known without asking. */
   isAuthenticated?(env: Readonly<Record<string, string>>): boolean | null
+}
+
+/** How such an agent is started when it is to answer prompt after prompt, and the talk with it. */
+export interface LiveAgent<Config extends CliConfig> {
+  /** Pure, as `launch` of the agent; it has no stdin. */
+  launch(config: Config, request: SessionRequest, place: CliPlace): CliLaunch
+  /** Starts it and tells `spawn`; whatever it does is an outcome of the first prompt. */
+  open(start: CliStart, request: SessionRequest): Promise<AgentSession>
+}
+
+/** A program that is there, ready to be started. */
+export interface CliStart {
+  /** The user's own word for the agent. */
+  readonly name: string
+  readonly argv: readonly [string, ...string[]]
+  /** The whole environment of the process. */
+  readonly env: Readonly<Record<string, string>>
+  readonly warnings: readonly string[]
 }
 
 /** Keys that every such agent has in gantry.yaml. */

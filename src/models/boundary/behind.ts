@@ -2,6 +2,7 @@ import { realPath } from '../../io/real-path.ts'
 import { createBudget } from '../budget.ts'
 import type { PriceTable } from '../pricing.ts'
 import { openCassette } from './cassette/open-cassette.ts'
+import type { Places } from './cassette/places.ts'
 import type { Boundary, ExchangeFacts, ModelEndpoint, Responder, SessionReport } from './contract.ts'
 import { createFaultPlan, type FaultsConfig } from './faults.ts'
 import type { ReplayMode } from './replay-mode.ts'
@@ -24,6 +25,8 @@ export interface BehindPlace {
   readonly workspace: string
   readonly home: string
   readonly tmp: string
+  /** A directory the agent reads from and that lies elsewhere on another machine, such as that of a plugin. */
+  readonly project?: string
 }
 
 export interface BehindOptions {
@@ -48,8 +51,12 @@ export interface BehindSession {
   finish(end: { readonly keep: boolean }): Promise<SessionReport>
 }
 
-/** A session of the boundary with the right model behind it. */
-export function openBehind(boundary: Boundary, behind: ModelBehind, options: BehindOptions): BehindSession {
+/** A session of the boundary, or of a line of it, with the right model behind it. */
+export function openBehind(
+  boundary: Pick<Boundary, 'open'>,
+  behind: ModelBehind,
+  options: BehindOptions,
+): BehindSession {
   const { responder, finish } = answering(behind, options)
   const { source } = behind
   const faults = options.faults ?? (source.kind === 'script' ? source.script.faults : undefined)
@@ -93,7 +100,7 @@ function answering(
 }
 
 /** An agent may name a directory as it was told, or as the system resolves it. */
-function spellings(places: BehindPlace): Record<keyof BehindPlace, readonly string[]> {
+function spellings(places: BehindPlace): Places {
   const both = (path: string): readonly string[] => [...new Set([path, realPath(path)])]
-  return { workspace: both(places.workspace), home: both(places.home), tmp: both(places.tmp) }
+  return Object.fromEntries(Object.entries(places).map(([name, path]) => [name, both(path)]))
 }

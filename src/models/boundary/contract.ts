@@ -56,7 +56,20 @@ export const providerVariables: readonly string[] = [
 export interface Boundary {
   readonly port: number
   open(options: SessionOptions): BoundarySession
+  /** A way in for an agent that lives longer than a session. */
+  openLine(): BoundaryLine
   /** Ends the server and every connection. */
+  close(): Promise<void>
+}
+
+/**
+ * One address for sessions that follow each other: the agent keeps it while what answers changes. A call belongs to the session
+ * that is open when it arrives, to its end. Between sessions a call is answered with a few words, and counted for nobody.
+ */
+export interface BoundaryLine {
+  readonly endpoint: ModelEndpoint
+  /** One at a time: the earlier session must have been closed. */
+  open(options: SessionOptions): BoundarySession
   close(): Promise<void>
 }
 
@@ -108,6 +121,8 @@ export interface ExchangeFacts {
   readonly by: string
   /** The name of the fault, when one was played. */
   readonly fault?: string
+  /** How long a refusal asks to wait. */
+  readonly retryAfterMs?: number
 }
 
 /** What answers a call: a script, a cassette, the real provider. */

@@ -1,4 +1,6 @@
+import { systemClock } from '../../io/clock.ts'
 import type { LoopbackReply } from '../../io/loopback-server.ts'
+import { retryAfterMs } from '../ai-sdk/retry-after.ts'
 import { isSideRequest } from './answer-side-request.ts'
 import type { ExchangeFacts, IncomingCall } from './contract.ts'
 import { decide, type SessionState } from './decide.ts'
@@ -29,6 +31,7 @@ export async function exchange(
   }
   const answered = delivery === abandoned || delivery.status < 400
   const { tokens, costUsd } = settle({ reading: reader?.end() ?? null, answered })
+  const waitMs = answered ? null : askedWaitMs(delivery)
   return {
     index,
     api: call.api,
@@ -40,7 +43,15 @@ export async function exchange(
     durationMs: Math.round(performance.now() - started),
     by,
     ...(fault !== null && { fault: fault.kind }),
+    ...(waitMs !== null && { retryAfterMs: waitMs }),
   }
+}
+
+function askedWaitMs({ headers }: Delivery): number | null {
+  const responseHeaders = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  return retryAfterMs({ responseHeaders }, systemClock.now().getTime())
 }
 
 function contentTypeOf({ headers }: Delivery): string {

@@ -358,7 +358,7 @@ describe('faults', () => {
     expect(await textOf(await post(session))).toBe('x')
     await session.close()
     expect(exchanges).toMatchObject([
-      { status: 429, by: 'fault', fault: 'status', costUsd: null },
+      { status: 429, by: 'fault', fault: 'status', costUsd: null, retryAfterMs: 3_000 },
       { status: 200, by: 'test' },
     ])
     expect(session.report().costUsd).toBe(0.03)

@@ -1,7 +1,8 @@
 import { type LoopbackHandler, openLoopbackServer } from '../../io/loopback-server.ts'
 import { digestSecret, newSecret, type SecretDigest, sameSecret } from '../../io/secret.ts'
 import { authorise, pathOnly } from './authorise.ts'
-import type { Boundary } from './contract.ts'
+import type { Boundary, ModelEndpoint } from './contract.ts'
+import { openLine } from './line.ts'
 import { sendFailure } from './send-failure.ts'
 import { openSession, type SessionCore } from './session.ts'
 import { routeCall } from './wire/index.ts'
@@ -18,13 +19,25 @@ export interface BoundaryOptions {
 /** Throws GantryError LOCKED when the port is taken. */
 export async function openBoundary(options: BoundaryOptions = {}): Promise<Boundary> {
   const { closeGraceMs = 2_000, ...serverOptions } = options
-  const sessions = new Map<SecretDigest, SessionCore>()
+  const entries = new Map<SecretDigest, Entry>()
 
-  const find = (token: string): SessionCore | null => {
+  const find = (token: string): Entry | null => {
     const digest = digestSecret(token)
-    let found: SessionCore | null = null
-    for (const [kept, session] of sessions) if (sameSecret(kept, digest)) found = session
+    let found: Entry | null = null
+    for (const [kept, entry] of entries) if (sameSecret(kept, digest)) found = entry
     return found
+  }
+  const letIn = (entry: Entry): { readonly endpoint: ModelEndpoint; close(): Promise<void> } => {
+    const token = newSecret()
+    const digest = digestSecret(token)
+    entries.set(digest, entry)
+    return {
+      endpoint: { url: `http://127.0.0.1:${server.port}/${token}`, key: token },
+      async close() {
+        entries.delete(digest)
+        await entry.close()
+      },
+    }
   }
 
   const handle: LoopbackHandler = async (request, reply) => {
@@ -51,25 +64,22 @@ export async function openBoundary(options: BoundaryOptions = {}): Promise<Bound
   return {
     port: server.port,
     open(sessionOptions) {
-      const token = newSecret()
-      const digest = digestSecret(token)
       const session = openSession(sessionOptions, closeGraceMs)
-      sessions.set(digest, session)
-      return {
-        endpoint: { url: `http://127.0.0.1:${server.port}/${token}`, key: token },
-        stopped: session.stopped,
-        report: session.report,
-        async close() {
-          sessions.delete(digest)
-          await session.close()
-        },
-      }
+      return { stopped: session.stopped, report: session.report, ...letIn(session) }
+    },
+    openLine() {
+      const line = openLine(closeGraceMs)
+      const { endpoint, close } = letIn(line)
+      return { endpoint, open: (sessionOptions) => ({ endpoint, ...line.open(sessionOptions) }), close }
     },
     async close() {
-      const open = [...sessions.values()]
-      sessions.clear()
+      const open = [...entries.values()]
+      entries.clear()
       await server.close()
-      await Promise.all(open.map((session) => session.close()))
+      await Promise.all(open.map((entry) => entry.close()))
     },
   }
 }
+
+/** Whatever a token leads to. */
+type Entry = Pick<SessionCore, 'take' | 'close'>

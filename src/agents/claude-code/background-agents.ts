@@ -1,31 +1,35 @@
-import { asArray, asObject, type Json } from '../json-fields.ts'
+import { asArray, asObject, asString, type Json } from '../json-fields.ts'
 
 /** Watches which subagents still work in the background: their end starts another turn, which belongs to the same prompt. */
 export interface BackgroundAgents {
   see(message: Json): void
   isBusy(): boolean
+  /** Ids of all that runs in the background, commands too. */
+  tasks(): readonly string[]
 }
 
 export function createBackgroundAgents(): BackgroundAgents {
-  const running = new Set<unknown>()
+  const running = new Map<string, { readonly isAgent: boolean }>()
   return {
     see(message) {
       if (message.type !== 'system') return
+      const id = asString(message.task_id) ?? ''
       switch (message.subtype) {
         case 'task_started':
-          if (message.task_type === 'local_agent' && message.is_backgrounded !== false)
-            running.add(message.task_id)
+          if (message.is_backgrounded !== false)
+            running.set(id, { isAgent: message.task_type === 'local_agent' })
           break
         case 'task_notification':
-          running.delete(message.task_id)
+          running.delete(id)
           break
         case 'background_tasks_changed': {
           const listed = asArray(message.tasks).map((task) => asObject(task)?.task_id)
-          for (const id of running) if (!listed.includes(id)) running.delete(id)
+          for (const known of running.keys()) if (!listed.includes(known)) running.delete(known)
           break
         }
       }
     },
-    isBusy: () => running.size > 0,
+    isBusy: () => [...running.values()].some(({ isAgent }) => isAgent),
+    tasks: () => [...running.keys()],
   }
 }

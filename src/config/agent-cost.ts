@@ -1,21 +1,26 @@
 import type { AgentOutcome } from '../agents/contract.ts'
 import type { ModelUsage } from '../core/trial.ts'
 import { addCost } from '../models/add-cost.ts'
-import { price } from '../models/pricing.ts'
-import type { TrialWork } from './trial-work.ts'
+import { type PriceTable, price } from '../models/pricing.ts'
+
+export interface CostFacts {
+  /** The model that was asked for. */
+  readonly model: string
+  readonly prices: PriceTable
+}
 
 /** What the agent told, else what its tokens cost by the price table. Unknown stays unknown. */
 export function agentCostUsd(
-  work: Pick<TrialWork, 'planned' | 'prices'>,
+  facts: CostFacts,
   outcome: AgentOutcome,
   usage: readonly ModelUsage[],
 ): number | null {
-  return outcome.costUsd ?? sumOf(pricedUsage(work, usage)) ?? byPlannedModel(work, outcome)
+  return outcome.costUsd ?? sumOf(pricedUsage(facts, usage)) ?? byPlannedModel(facts, outcome)
 }
 
 /** Rows without a cost get what their tokens cost. */
 export function pricedUsage(
-  { prices }: Pick<TrialWork, 'prices'>,
+  { prices }: Pick<CostFacts, 'prices'>,
   usage: readonly ModelUsage[],
 ): ModelUsage[] {
   return usage.map((row) => ({ ...row, costUsd: row.costUsd ?? price(row.model, row.tokens, prices) }))
@@ -28,9 +33,6 @@ function sumOf(usage: readonly ModelUsage[]): number | null {
 }
 
 /** For an agent that does not say which model its tokens are of. */
-function byPlannedModel(
-  { planned, prices }: Pick<TrialWork, 'planned' | 'prices'>,
-  { tokens }: AgentOutcome,
-): number | null {
-  return tokens === null ? null : price(planned.model, tokens, prices)
+function byPlannedModel({ model, prices }: CostFacts, { tokens }: AgentOutcome): number | null {
+  return tokens === null ? null : price(model, tokens, prices)
 }

@@ -1,0 +1,138 @@
+import type { AgentEnding } from '../../../core/event.ts'
+import type { CliStart } from '../../cli/contract.ts'
+import type { AgentOutcome, AskOptions, FailureReport, SessionRequest } from '../../contract.ts'
+import { asObjects, asString, type Json } from '../../json-fields.ts'
+import { isStoppedByUs, passedLimit } from '../../limits.ts'
+import { createUsageMeter } from '../../usage-meter.ts'
+import { newMessageId } from './message-id.ts'
+import type { Talk } from './talk.ts'
+import { createTurnCounter } from './turn-counter.ts'
+
+/** How long an agent that is asked to stop for its turns has to do so, when nobody says how long. */
+const defaultGraceMs = 5_000
+const timerMaxMs = 2 ** 31 - 1
+
+export interface Asked {
+  readonly outcome: AgentOutcome
+  /** The message by which files can be put back to what they were before it. */
+  readonly messageId: string
+}
+
+/**
+ * One prompt of a session. At a limit of time or turns the agent is asked to stop, and if it does the session lives on; a
+ * limit of money is the end of it.
+ */
+export async function askLive(
+  talk: Talk,
+  { name, warnings }: CliStart,
+  request: SessionRequest,
+  prompt: string,
+  { timeoutMs = request.timeoutMs, maxTurns, interruptGraceMs }: AskOptions,
+): Promise<Asked> {
+  const messageId = newMessageId()
+  const meter = createUsageMeter()
+  const turns = createTurnCounter(maxTurns)
+  const failureBefore = talk.parser.end().failure
+  const apiMsBefore = talk.apiMs()
+  const deniedTools: string[] = []
+  let finalText: string | null = null
+  let limit: Limit | null = null
+
+  /** One that an earlier prompt met says nothing about this one. */
+  const freshFailure = (): FailureReport | null => {
+    const { failure } = talk.parser.end()
+    return failure === failureBefore ? null : failure
+  }
+  const meet = (why: Limit['why'], graceMs: number | undefined): void => {
+    if (limit !== null || !talk.isAlive()) return
+    const failure = freshFailure()
+    if (graceMs === undefined) talk.stop(why)
+    limit = { why, failure, interruption: graceMs === undefined ? null : interrupt(talk, why, graceMs) }
+  }
+  const timer = setTimeout(meet, Math.min(timeoutMs, timerMaxMs), 'timed_out', interruptGraceMs)
+
+  const hear: Parameters<Talk['tell']>[1] = (line, events) => {
+    for (const event of events) {
+      if (event.event === 'usage') meter.add(event)
+      if (event.event === 'message' && event.role === 'assistant' && event.parent_id === undefined)
+        finalText = event.text
+      turns.see(event)
+    }
+    if (line.type === 'result') {
+      finalText = asString(line.result) || finalText
+      deniedTools.push(...deniedIn(line))
+    }
+    turns.hear(line)
+    if (passedLimit(request, 0, talk.parser.usage()) !== null) talk.stop('over_budget')
+    else if (turns.isPassed()) meet('over_turns', interruptGraceMs ?? defaultGraceMs)
+  }
+  let result: Json | null = null
+  try {
+    await talk.idle()
+    if (limit === null) result = await talk.tell({ content: prompt, uuid: messageId }, hear)
+  } finally {
+    clearTimeout(timer)
+  }
+  const met = limit as Limit | null
+  // One that is still on its way would hit the next prompt.
+  await met?.interruption?.answered
+  clearTimeout(met?.interruption?.timer)
+
+  const { invalid, passed } = talk.parser.end()
+  const { ending, exitCode, words } = talk.isAlive()
+    ? { ...endingOf(result, met?.why ?? passed), words: null }
+    : await talk.ended()
+  const failure = met === null ? freshFailure() : met.failure
+  const isOver = words !== null && !isStoppedByUs(ending) && ending !== 'timed_out'
+  const outcome = {
+    ending,
+    exitCode,
+    finalText,
+    ...meter.total(),
+    turns: turns.count(),
+    apiDurationMs: talk.apiMs() - apiMsBefore,
+    deniedTools,
+    failure: isStoppedByUs(ending)
+      ? null
+      : (failure ?? (isOver ? { reason: 'unavailable' as const, message: `agent ${name}: ${words}` } : null)),
+    ...(invalid !== undefined && { invalid }),
+    ...(warnings.length > 0 && { warnings }),
+  }
+  return { outcome, messageId }
+}
+
+interface Limit {
+  readonly why: 'timed_out' | 'over_turns'
+  /** What stood in the agent's way when the limit was met; what follows is our doing. */
+  readonly failure: FailureReport | null
+  /** null when it was ended at once. */
+  readonly interruption: Interruption | null
+}
+
+interface Interruption {
+  readonly answered: Promise<void>
+  /** Ends an agent that goes on all the same. */
+  readonly timer: NodeJS.Timeout
+}
+
+function interrupt(talk: Talk, why: Limit['why'], graceMs: number): Interruption {
+  const timer = setTimeout(talk.stop, Math.min(graceMs, timerMaxMs), why)
+  const answered = talk.control({ subtype: 'interrupt' }, graceMs).then(({ kind }) => {
+    if (kind === 'success') talk.expectNoMore()
+    else talk.stop(why)
+  })
+  return { answered, timer }
+}
+
+/** A prompt that waited for others in the background has several results, each with what was denied in its own turns. */
+function deniedIn(result: Json): readonly string[] {
+  return asObjects(result.permission_denials).map(({ tool_name }) => asString(tool_name) ?? 'unknown')
+}
+
+function endingOf(
+  result: Json | null,
+  limit: AgentEnding | undefined,
+): Pick<AgentOutcome, 'ending' | 'exitCode'> {
+  if (limit !== undefined) return { ending: limit, exitCode: null }
+  return { ending: 'exited', exitCode: result?.is_error === true ? 1 : 0 }
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { cacheDirectory } from '../../io/cache-directory.ts'
+import { isRoot } from '../../io/is-root.ts'
+import type { SessionRequest } from '../contract.ts'
+import type { CliInstance } from './cli-instance.ts'
+import type { CliAgent, CliConfig, CliLaunch, CliPlace, CliStart } from './contract.ts'
+import { writeLaunchFiles } from './files.ts'
+import { locate } from './locate.ts'
+
+export type PreparedStart =
+  | { readonly kind: 'ready'; readonly start: CliStart }
+  | { readonly kind: 'refused'; readonly argv: CliStart['argv']; readonly problem: string }
+
+/** Where the agent's settings are looked up and what it may keep. */
+export function cliPlace<Config extends CliConfig>(
+  { driver }: CliAgent<Config>,
+  { base }: CliInstance<Config>,
+): CliPlace {
+  return { base, isRoot: isRoot(), cache: join(cacheDirectory(), driver) }
+}
+
+/** Finds the program and writes the files it must find when it starts. Nothing is started. */
+export function prepareStart<Config extends CliConfig>(
+  definition: CliAgent<Config>,
+  instance: CliInstance<Config>,
+  launch: CliLaunch,
+  request: SessionRequest,
+): PreparedStart {
+  const { name, config } = instance
+  const located = locate(definition, instance, request.env)
+  const program = located.kind === 'found' ? located.path : (config.binary ?? definition.program)
+  const argv: CliStart['argv'] = [program, ...launch.args, ...config.args]
+  const refused = (problem: string): PreparedStart => ({ kind: 'refused', argv, problem })
+  if (located.kind === 'missing') return refused(located.problem)
+  if (argv.some((word) => word.includes('\0')))
+    return refused('a command line cannot hold a NUL character, and its settings have one.')
+  const fileProblem = request.signal.aborted ? null : writeLaunchFiles(launch.files ?? [], request.workspace)
+  if (fileProblem !== null) return refused(fileProblem)
+  const env = { ...withoutCredentials(definition, request), ...launch.env }
+  return { kind: 'ready', start: { name, argv, env, warnings: launch.warnings ?? [] } }
+}
+
+/** An agent whose model is behind the boundary must have no other way to it, whatever the caller's variables say. */
+function withoutCredentials<Config extends CliConfig>(
+  { credentials }: CliAgent<Config>,
+  { env, endpoint }: SessionRequest,
+): Readonly<Record<string, string>> {
+  if (endpoint === undefined) return env
+  return Object.fromEntries(Object.entries(env).filter(([variable]) => !credentials.includes(variable)))
+}
