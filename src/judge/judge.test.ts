@@ -4,8 +4,12 @@ import type { JudgeSample } from '../core/trial.ts'
 import { createBudget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { type ModelContext, resolveModel } from '../models/index.ts'
-import { type JudgeRequest, judge, type PaidSample } from './judge.ts'
+import type { ScoredSample } from './answer.ts'
+import { type JudgeRequest, judge } from './judge.ts'
 import type { Rubric } from './rubric.ts'
+import type { PaidSample as Paid } from './take-samples.ts'
+
+type PaidSample = Paid<ScoredSample>
 
 const rubric: Rubric = {
   criteria: [

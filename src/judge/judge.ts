@@ -1,33 +1,28 @@
 import { pairwiseAgreement } from '../core/stats/agreement.ts'
 import type { JudgeResult, JudgeSample } from '../core/trial.ts'
-import type { ModelFailure } from '../models/contract.ts'
+import type { Model, ModelAnswer, ModelFailure, ModelRequest } from '../models/contract.ts'
 import { type Aggregate, aggregate } from './aggregate.ts'
-import type { ScoredSample } from './answer.ts'
-import { type AskedSample, askSample, type SampleSource } from './ask-sample.ts'
+import { answerSchema, type ScoredSample, sampleOf } from './answer.ts'
+import { type JudgeContext, judgePrompt } from './prompt.ts'
 import type { Rubric } from './rubric.ts'
+import { isFailed, type SampleCheckpoint, takeSamples } from './take-samples.ts'
 
-export interface JudgeRequest extends SampleSource {
+export interface JudgeRequest {
+  readonly model: Model
+  readonly rubric: Rubric
+  readonly context: JudgeContext
+  readonly signal?: AbortSignal
+  /** Charged instead of the model's own. */
+  readonly budget?: ModelRequest['budget']
   /** Smallest weighted score that passes. */
   readonly threshold: number
   /** How often the model is asked. Default 1. */
   readonly samples?: number
   /** Default `mean`. */
   readonly aggregate?: Aggregate
-  readonly checkpoint?: JudgeCheckpoint
+  readonly checkpoint?: SampleCheckpoint<ScoredSample>
   /** Told of each sample as it ends, for the event log. Not told of samples taken from the checkpoint. */
   readonly onSample?: (sample: number, result: JudgeSample) => void
-}
-
-/** Keeps finished samples, so that a run that was killed pays none of them again. */
-export interface JudgeCheckpoint {
-  load(sample: number): PaidSample | undefined
-  save(sample: number, paid: PaidSample): void
-}
-
-/** Plain data. */
-export interface PaidSample {
-  readonly result: JudgeSample
-  readonly costUsd: number | null
 }
 
 export type Judgement =
@@ -42,32 +37,20 @@ export type Judgement =
 
 /**
  * Asks a model how well a trial was done. The model gives scores per criterion; sums, threshold and verdict are computed
- * here. A sample that fails is asked for once more and then recorded as an error; the others still count.
- * Throws only for an interruption.
+ * here. Throws only for an interruption.
  */
 export async function judge(request: JudgeRequest): Promise<Judgement> {
-  const { samples = 1, model } = request
-  const slots = Array.from({ length: samples }, (_, index) => index)
-  const settled = await Promise.allSettled(slots.map((sample) => finishSample(request, sample)))
-  const asked = settled.map((slot) => {
-    if (slot.status === 'rejected') throw slot.reason
-    return slot.value
+  const { samples = 1, model, rubric, checkpoint, onSample } = request
+  const { asked, costUsd } = await takeSamples<ScoredSample>({
+    samples,
+    ask: () => askOnce(request, samples),
+    fits: (stored) => fits(stored, rubric),
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(onSample !== undefined && { onSample }),
   })
-  const costUsd = asked.reduce<number | null>(
-    (sum, { costUsd: cost }) => (sum === null || cost === null ? null : sum + cost),
-    0,
-  )
-  const scored = asked.map(({ result }) => result).filter((result) => result.kind === 'scored')
-  if (scored.length > 0)
-    return {
-      kind: 'judged',
-      result: resultOf(
-        request,
-        asked.map(({ result }) => result),
-        scored,
-        costUsd,
-      ),
-    }
+  const results = asked.map(({ result }) => result)
+  const scored = results.filter((result) => !isFailed(result))
+  if (scored.length > 0) return { kind: 'judged', result: resultOf(request, results, scored, costUsd) }
   const [first] = asked
   return {
     kind: 'unavailable',
@@ -77,14 +60,21 @@ export async function judge(request: JudgeRequest): Promise<Judgement> {
   }
 }
 
-async function finishSample(request: JudgeRequest, sample: number): Promise<AskedSample> {
-  const { checkpoint, onSample, rubric } = request
-  const earlier = checkpoint?.load(sample)
-  if (earlier?.result.kind === 'scored' && fits(earlier.result, rubric)) return { ...earlier, reason: null }
-  const asked = await askSample(request, earlier?.costUsd ?? (earlier === undefined ? 0 : null))
-  checkpoint?.save(sample, { result: asked.result, costUsd: asked.costUsd })
-  onSample?.(sample, asked.result)
-  return asked
+async function askOnce(
+  { model, rubric, context, signal, budget }: JudgeRequest,
+  samples: number,
+): Promise<ModelAnswer<ScoredSample>> {
+  const answer = await model.structured({
+    ...judgePrompt(rubric, context),
+    schema: answerSchema(rubric),
+    // Models that always think spend most of it before they answer.
+    maxOutputTokens: 8_000,
+    // Several samples are worth their money only if they can differ.
+    ...(samples === 1 ? { temperature: 0 } : {}),
+    ...(signal === undefined ? {} : { signal }),
+    ...(budget === undefined ? {} : { budget }),
+  })
+  return { ...answer, value: sampleOf(answer.value, rubric) }
 }
 
 /** A stored sample counts only for the criteria it was made for. */

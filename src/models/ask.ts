@@ -54,7 +54,7 @@ export async function ask(parts: ModelParts, question: Question): Promise<PaidTu
 
 /** Reserves, calls, settles. A call that did not end is taken to have cost what was reserved: it may well be billed. */
 async function pricedCall(parts: ModelParts, question: Question, signal: AbortSignal): Promise<Completion> {
-  const { budget = parts.budget, maxOutputTokens = defaultMaxOutputTokens, ...asked } = question
+  const { budget = parts.budget, maxOutputTokens = defaultMaxOutputTokens, timeoutMs, ...asked } = question
   const request: CompletionRequest = {
     ...asked,
     system: asked.system,
@@ -71,7 +71,7 @@ async function pricedCall(parts: ModelParts, question: Question, signal: AbortSi
     const completion = await timedCall(
       parts.opened,
       request,
-      parts.timeoutMs ?? usualTimeoutMs(maxOutputTokens),
+      timeoutMs ?? parts.timeoutMs ?? usualTimeoutMs(maxOutputTokens),
     )
     const ended = completion.kind === 'answer' || completion.reason !== 'timeout'
     if (ended && parts.price !== null)

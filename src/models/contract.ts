@@ -63,11 +63,17 @@ export interface LoopAnswer extends ModelAnswer<string> {
   readonly ending: 'done' | 'max_turns'
 }
 
+export type Effort = 'none' | 'low' | 'medium' | 'high'
+
 export interface ModelRequest {
   readonly system?: string
   readonly prompt: string
   readonly maxOutputTokens?: number
   readonly temperature?: number
+  /** How much the model thinks before it answers. A model that cannot be told so is asked without it. Default: the model's own. */
+  readonly effort?: Effort
+  /** Of each call to the provider. Default: the limit the model was opened with. */
+  readonly timeoutMs?: number
   readonly signal?: AbortSignal
   /** Charged instead of the budget the model was opened with: a trial that has reserved its share pays from it. */
   readonly budget?: Budget

@@ -1,12 +1,13 @@
 import type { TokenPrice } from './pricing.ts'
 import type { ChatMessage, CompletionRequest } from './provider.ts'
+import { thinkingTokens } from './thinking-tokens.ts'
 
 /**
  * The most a call is likely to cost; null when the price is unknown. Tokens of the request are taken as a third of its
  * bytes, which is more than tokenizers make of prose and code, and a little for the envelope.
  */
 export function estimateUsd(
-  request: Pick<CompletionRequest, 'system' | 'messages' | 'tools' | 'maxOutputTokens'>,
+  request: Pick<CompletionRequest, 'system' | 'messages' | 'tools' | 'maxOutputTokens' | 'effort'>,
   price: TokenPrice | null,
 ): number | null {
   if (price === null) return null
@@ -14,7 +15,8 @@ export function estimateUsd(
   const tier = price.long !== undefined && inputTokens > price.long.aboveInputTokens ? price.long : price
   const inputPrice = Math.max(tier.input, tier.cacheWrite)
   const outputPrice = Math.max(tier.output, tier.thinking ?? 0)
-  return (inputTokens * inputPrice + request.maxOutputTokens * outputPrice) / 1_000_000
+  const outputTokens = request.maxOutputTokens + thinkingTokens(request)
+  return (inputTokens * inputPrice + outputTokens * outputPrice) / 1_000_000
 }
 
 function requestBytes({

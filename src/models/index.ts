@@ -1,5 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import { anthropicAccess } from './ai-sdk/access.ts'
+import type { BatchSize } from './batch/batch-size.ts'
 import type { BatchingModel } from './batch/create-batching-model.ts'
 import type { BatchJournal } from './batch/journal.ts'
 import { type Budget, createBudget } from './budget.ts'
@@ -71,6 +72,9 @@ export interface BatchingContext extends ModelContext {
   readonly cancelOnAbort?: boolean
   readonly journal: BatchJournal
   readonly minimum?: number
+  readonly pollMs?: number
+  readonly batchTimeoutMs?: number
+  readonly most?: BatchSize
   readonly signal?: AbortSignal
 }
 

@@ -1,5 +1,6 @@
 import type { AgentFailure } from '../core/event.ts'
 import type { TokenUsage } from '../core/trial.ts'
+import type { Effort } from './contract.ts'
 import type { TokenPrice } from './pricing.ts'
 
 /** One way to reach models. A member is a file that exports one of these and a line in `index.ts`. */
@@ -32,6 +33,8 @@ export interface CompletionRequest {
   readonly answerSchema?: Readonly<Record<string, unknown>>
   readonly maxOutputTokens: number
   readonly temperature: number | undefined
+  /** A wish, as the temperature is. */
+  readonly effort?: Effort
   readonly signal: AbortSignal
 }
 

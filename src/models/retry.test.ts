@@ -73,3 +73,9 @@ test('jitter stays between half and the whole, and the longest wait is never pas
     }),
   )
 })
+
+test('a multiplier and a share of chance of its own make a policy of their own', () => {
+  const policy = { attempts: 4, firstWaitMs: 100, longestWaitMs: 1_000, multiplier: 3, jitter: 0.5 }
+  expect([0, 1, 2, 3].map((retry) => backoffMs(retry, policy, () => 0))).toEqual([100, 300, 900, 1_000])
+  expect(backoffMs(1, policy, () => 1)).toBe(450)
+})

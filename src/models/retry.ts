@@ -7,6 +7,10 @@ export interface RetryPolicy {
   readonly attempts: number
   readonly firstWaitMs: number
   readonly longestWaitMs: number
+  /** By which each wait is longer than the one before. Default 2. */
+  readonly multiplier?: number
+  /** At most this share is added to a wait by chance. Absent: a wait is shortened, to half at least. */
+  readonly jitter?: number
 }
 
 export const defaultRetryPolicy: RetryPolicy = { attempts: 5, firstWaitMs: 1_000, longestWaitMs: 60_000 }
@@ -37,8 +41,9 @@ export function backoffMs(
   policy: RetryPolicy = defaultRetryPolicy,
   random: () => number = Math.random,
 ): number {
-  const full = Math.min(policy.longestWaitMs, policy.firstWaitMs * 2 ** retry)
-  return Math.round(full * (0.5 + random() / 2))
+  const { longestWaitMs, firstWaitMs, multiplier = 2, jitter } = policy
+  const full = Math.min(longestWaitMs, firstWaitMs * multiplier ** retry)
+  return Math.round(jitter === undefined ? full * (0.5 + random() / 2) : full * (1 + jitter * random()))
 }
 
 /** Rejects when the signal is aborted. */

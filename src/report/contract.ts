@@ -52,6 +52,8 @@ export interface RunHeader {
   readonly trials: number
   readonly concurrency: number
   readonly startedAt: string
+  /** What people still have to be told on the way: that it began and every trial (default), trials only, or nothing but the end. */
+  readonly told?: 'everything' | 'trials' | 'end'
 }
 
 export interface TrialHeader {
@@ -78,4 +80,17 @@ export interface FinishedRun extends RunHeader {
   readonly notRun?: readonly TrialHeader[]
   /** What the reader can do now, as imperative sentences. Default: derived from the summary. */
   readonly nextSteps?: readonly string[]
+  /** What a face has to tell beyond cases and trials: shown by reporters for people. */
+  readonly sections?: readonly ReportSection[]
+  /** false: the table of cases would only repeat what the sections say better. Default true. */
+  readonly showCases?: boolean
+}
+
+/** A table of a face's own, with a title and a sentence or two. Everything in it is plain text. */
+export interface ReportSection {
+  readonly title: string
+  /** What the reader should know before the rows, or instead of them. */
+  readonly lead?: string
+  readonly columns: readonly { readonly title: string; readonly align?: 'left' | 'right' }[]
+  readonly rows: readonly (readonly string[])[]
 }

@@ -86,7 +86,7 @@ function fileContext(sink: Sink): ReporterContext {
 }
 
 /** No locale at all is common in containers that show UTF-8 well; a locale that names another encoding is meant. */
-function asciiOnly(env: ReportOutlet['env']): boolean {
+export function asciiOnly(env: ReportOutlet['env']): boolean {
   if (env.TERM === 'dumb') return true
   const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '')
   return locale !== undefined && !/utf-?8/i.test(locale)

@@ -230,6 +230,25 @@ test('logs come in pages, milestones unless details are asked for', async () => 
   expect((await ask(`/v1/tasks/${id}/logs?after=-1`)).status).toBe(400)
 })
 
+test('a task that was queued as verbose tells its details by default', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  const { id } = lab.queue.submit({
+    repository: lab.repository,
+    description: 'd',
+    dryRun: false,
+    verbose: true,
+    options: {},
+  })
+  lab.queue.append(id, { kind: 'note' }, 'detail')
+  const kinds = async (query: string): Promise<string[]> => {
+    const { events } = await documented('taskLogs', await ask(`/v1/tasks/${id}/logs${query}`))
+    return events.map(({ event }: { event: { kind: string } }) => event.kind)
+  }
+  expect(await kinds('')).toContain('note')
+  expect(await kinds('?level=milestone')).not.toContain('note')
+})
+
 test('the diagnosis tells attempts with what was made of them, and changes of strategy', async () => {
   const lab = openServerLab()
   const id = lab.begin()

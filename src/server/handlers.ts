@@ -87,12 +87,12 @@ export function handlers({ queue, tasks, store, desk }: HandlerPowers): Handlers
     taskDiff: ({ id }) => paper(id, 'diff', 'text/x-diff'),
     taskReport: ({ id }) => paper(id, 'report', 'text/markdown'),
     taskLogs: ({ id, query: { after = 0, level, limit } }) =>
-      withTask(id, () => {
+      withTask(id, (task) => {
         const found = queue.events({
           afterId: after,
           taskId: id,
           limit: limit + 1,
-          ...(level === 'milestone' && { level }),
+          ...(levelOf(level, task) === 'milestone' && { level: 'milestone' }),
         })
         const events = found
           .slice(0, limit)
@@ -110,14 +110,19 @@ export function handlers({ queue, tasks, store, desk }: HandlerPowers): Handlers
         const start = streamStart(queue, { after: query.after, lastEventId })
         if (start.kind === 'problem') return start
         const { afterId } = start
-        const isOver = !isOpen(task) && afterId !== null && isEmpty(queue, id, query.level, afterId)
+        const level = levelOf(query.level, task)
+        const isOver = !isOpen(task) && afterId !== null && isEmpty(queue, id, level, afterId)
         if (isOver) return { kind: 'nothing' }
-        return { kind: 'stream', filter: { taskId: id, level: query.level }, afterId: afterId ?? 0 }
+        return { kind: 'stream', filter: { taskId: id, level }, afterId: afterId ?? 0 }
       }),
     events: ({ query, lastEventId }) => {
       const start = streamStart(queue, { after: query.after, lastEventId })
       if (start.kind === 'problem') return start
-      return { kind: 'stream', filter: { level: query.level }, afterId: start.afterId ?? queue.lastEventId() }
+      return {
+        kind: 'stream',
+        filter: { level: query.level ?? 'milestone' },
+        afterId: start.afterId ?? queue.lastEventId(),
+      }
     },
     clearHistory: () => ok({ forgotten: tasks.clearHistory() }),
     metricsJson: () => ok(metrics()),
@@ -144,6 +149,14 @@ function created(task: QueuedTask): Answer {
 
 function isOpen({ state }: QueuedTask): boolean {
   return state === 'QUEUED' || state === 'RUNNING'
+}
+
+/** Whoever queued a task as verbose wants to see everything unless told otherwise. */
+function levelOf(
+  asked: 'milestone' | 'detail' | undefined,
+  { verbose }: Pick<QueuedTask, 'verbose'>,
+): 'milestone' | 'detail' {
+  return asked ?? (verbose ? 'detail' : 'milestone')
 }
 
 function isEmpty(queue: TaskQueue, taskId: string, level: 'milestone' | 'detail', afterId: number): boolean {

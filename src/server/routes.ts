@@ -44,10 +44,10 @@ function number(schema: z.ZodType<number>) {
   )
 }
 
-const level = z
-  .enum(['milestone', 'detail'])
-  .default('milestone')
-  .meta({ description: 'detail is everything, milestones included.' })
+const level = z.enum(['milestone', 'detail']).optional().meta({
+  description:
+    'detail is everything, milestones included. Default: detail for a task that was queued as verbose, else milestone.',
+})
 const after = number(z.int().min(0)).optional().meta({ description: 'Only events with a higher id.' })
 const streamQuery = z.strictObject({ after, level })
 

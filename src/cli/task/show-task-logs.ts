@@ -19,12 +19,15 @@ export async function showTaskLogs(name: string, wanted: Wanted, context: CliCon
     throw new GantryError('USAGE', `--verbose changes nothing of --format ${wanted.format}`, {
       hint: 'Leave one of them out.',
     })
-  return withQueue(context, (queue) =>
-    followTask(queue, findTask(queue, name).id, printer(wanted, context), {
+  return withQueue(context, (queue) => {
+    const task = findTask(queue, name)
+    // A task that was queued as verbose is told so, too.
+    const verbose = wanted.verbose === true || task.verbose
+    return followTask(queue, task.id, printer({ ...wanted, verbose }, context), {
       signal: context.signal,
       untilEnded: wanted.follow === true,
-    }),
-  )
+    })
+  })
 }
 
 function printer({ format, verbose }: Wanted, context: CliContext): (event: TaskEvent) => void {

@@ -1,5 +1,6 @@
 import { seededRandom } from '../random.ts'
 import type { Rate } from '../summary.ts'
+import { quantile, resampledMeans } from './resampled-means.ts'
 import { wilsonRate } from './wilson.ts'
 
 /** What a suite's rate is made of: the share of passes in one case, and from how many trials it comes. */
@@ -36,22 +37,4 @@ export function caseMeanRate(cases: readonly CaseMean[], options: BootstrapOptio
     high: quantile(resampled, 0.975),
     n: trials,
   }
-}
-
-/** Sorted. */
-function resampledMeans(means: Float64Array, resamples: number, random: () => number): Float64Array {
-  const result = new Float64Array(resamples)
-  for (let sample = 0; sample < resamples; sample += 1) {
-    let sum = 0
-    for (let draw = 0; draw < means.length; draw += 1) sum += means[Math.floor(random() * means.length)] ?? 0
-    result[sample] = sum / means.length
-  }
-  return result.sort()
-}
-
-function quantile(sorted: Float64Array, share: number): number {
-  const place = (sorted.length - 1) * share
-  const below = sorted[Math.floor(place)] ?? 0
-  const above = sorted[Math.ceil(place)] ?? below
-  return below + (above - below) * (place - Math.floor(place))
 }

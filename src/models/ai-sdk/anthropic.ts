@@ -2,6 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Provider } from '../provider.ts'
 import { anthropicAccess } from './access.ts'
 import { createComplete } from './complete.ts'
+import { claudeThinking } from './thinking-budget.ts'
 
 /** `anthropic:claude-…`. */
 export const anthropic: Provider = {
@@ -13,6 +14,7 @@ export const anthropic: Provider = {
       complete: createComplete({
         model: sdk(model),
         cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+        optionsFor: claudeThinking,
       }),
     }
   },

@@ -22,7 +22,7 @@ globalThis.AI_SDK_LOG_WARNINGS ??= false
 
 /**
  * One call through the AI SDK. A setting that the model turns out to refuse is left out from then on: the prompt asks for
- * the schema too, and a temperature is a wish.
+ * the schema too, and temperature and effort are wishes.
  */
 export function createComplete(sdk: SdkModel): OpenModel['complete'] {
   const dropped = new Set<Droppable>()
@@ -47,7 +47,7 @@ export function createComplete(sdk: SdkModel): OpenModel['complete'] {
 
 /** No provider takes a schema for an answer that is no object. */
 function without(
-  { answerSchema, temperature, ...request }: CompletionRequest,
+  { answerSchema, temperature, effort, ...request }: CompletionRequest,
   dropped: ReadonlySet<Droppable>,
 ): CompletionRequest {
   const sendsSchema = answerSchema?.type === 'object' && !dropped.has('answerSchema')
@@ -55,12 +55,13 @@ function without(
     ...request,
     temperature: dropped.has('temperature') ? undefined : temperature,
     ...(sendsSchema && { answerSchema }),
+    ...(effort !== undefined && !dropped.has('effort') && { effort }),
   }
 }
 
 async function generate(sdk: SdkModel, request: CompletionRequest): Promise<Completion> {
   const { model, cacheMark } = sdk
-  const { system, messages, tools = [], answerSchema, maxOutputTokens, temperature, signal } = request
+  const { system, messages, tools = [], answerSchema, maxOutputTokens, temperature, effort, signal } = request
   const result = await generateText({
     model,
     maxRetries: 0,
@@ -69,6 +70,7 @@ async function generate(sdk: SdkModel, request: CompletionRequest): Promise<Comp
     maxOutputTokens,
     messages: toModelMessages(messages, tools.length > 0 ? cacheMark : undefined),
     ...(temperature !== undefined && { temperature }),
+    ...(effort !== undefined && { reasoning: effort }),
     ...(system !== undefined &&
       system !== '' && {
         instructions:

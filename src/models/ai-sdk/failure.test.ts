@@ -83,10 +83,13 @@ test('what is no doing of the other side is no failure of it', () => {
 test.each([
   ['Invalid schema for response_format', 'answerSchema'],
   ['temperature is deprecated for this model', 'temperature'],
+  ["Unrecognized request argument supplied: 'reasoning_effort'", 'effort'],
+  ['output_config.effort: this model has none', 'effort'],
+  ["Invalid schema for response_format: 'reasoning' is optional", 'answerSchema'],
   ['no such model', null],
   ['the schema makes the prompt is too long', null],
 ])('%j is about %s', (message, setting) => {
-  const request = { answerSchema: { type: 'object' }, temperature: 0 }
+  const request = { answerSchema: { type: 'object' }, temperature: 0, effort: 'low' } as const
   expect(refusedSetting(callError({ statusCode: 400, message }), request)).toBe(setting)
   expect(refusedSetting(callError({ statusCode: 500, message }), request)).toBeNull()
   expect(refusedSetting(callError({ statusCode: 400, message }), { temperature: undefined })).toBeNull()

@@ -13,6 +13,7 @@ const requestSchema = z.object({
   params: z.object({
     model: z.string(),
     max_tokens: z.number(),
+    output_config: z.unknown().optional(),
     messages: z.array(z.object({ role: z.string(), content: z.array(z.object({ text: z.string() })) })),
   }),
 })
@@ -40,6 +41,8 @@ interface Behaviour {
   /** Whether this call breaks, and how. Counted from 1 per kind of call. */
   breaks?: (call: 'submit' | 'poll' | 'results' | 'list', count: number) => number | 'cut' | 'after' | null
   ordinary?: (prompt: string) => string
+  /** A cancelled batch goes on nevertheless. */
+  ignoresCancel?: boolean
 }
 
 /** Anthropic's Message Batches and Messages, on loopback. */
@@ -115,7 +118,7 @@ const anthropic = async (behaviour: Behaviour = {}) => {
     const batch = batches.get(id)
     if (batch === undefined) return oops(response, 404)
     if (action === 'cancel') {
-      batch.isCanceled = true
+      batch.isCanceled = behaviour.ignoresCancel !== true
       return json(response, 200, view(id))
     }
     if (action === 'results') {
@@ -221,6 +224,24 @@ test('the same question several times is several requests', async () => {
   expect(values(await answers)).toEqual(['batched a', 'batched a', 'batched a'])
   const ids = server.batches.get('msgbatch_1')?.requests.map(({ custom_id }) => custom_id)
   expect(new Set(ids).size).toBe(3)
+})
+
+test('how much a model is to think goes with the batch, and makes another question of it', async () => {
+  const server = await anthropic()
+  const path = await workPlace()
+  const first = await start(server, path)
+  const asked = (['low', 'high', undefined] as const).map((effort) =>
+    first.model.text({ prompt: 'a', ...(effort !== undefined && { effort }) }),
+  )
+  await first.flush()
+  await Promise.all(asked)
+  const requests = server.batches.get('msgbatch_1')?.requests ?? []
+  expect(requests.map(({ params }) => params.output_config)).toEqual([
+    { effort: 'low' },
+    { effort: 'high' },
+    undefined,
+  ])
+  expect(new Set(requests.map(({ custom_id }) => custom_id.replace(/-\d+$/, ''))).size).toBe(3)
 })
 
 test('what errored, expired or was canceled is asked again; what is wrong with the request is a failure', async () => {
@@ -423,4 +444,59 @@ test('a model of another provider has no batches', async () => {
   const journal = openBatchJournal(await workPlace())
   onTestFinished(() => journal.close())
   expect(await resolveBatchingModel('openai:gpt-6.1-terra', { env: {}, base: '/', journal })).toBeNull()
+})
+
+test('a batch is looked at as often as it is said', async () => {
+  const server = await anthropic({ polls: 3 })
+  const run = await start(server, await workPlace(), { pollMs: 1_234 })
+  const answers = run.ask(['a', 'b', 'c'])
+  await run.flush()
+  await answers
+  expect(run.waits).toEqual([1_234, 1_234, 1_234])
+})
+
+test('a batch that takes too long is cancelled; what it answered counts, the rest is asked in ordinary calls', async () => {
+  const server = await anthropic({
+    polls: Infinity,
+    result: (prompt) =>
+      prompt === 'a' ? { type: 'succeeded', message: message('batched a') } : { type: 'canceled' },
+  })
+  const budget = createBudget(1)
+  const path = await workPlace()
+  const run = await start(server, path, { pollMs: 1_000, batchTimeoutMs: 2_500, budget })
+  const answers = run.ask(['a', 'b', 'c'])
+  await run.flush()
+  expect(values(await answers)).toEqual(['batched a', 'ordinary b', 'ordinary c'])
+  expect(run.waits).toEqual([1_000, 1_000, 500])
+  expect(budget.state()).toEqual({ spentUsd: 0.0015 + 2 * 0.003, reservedUsd: 0, unmeteredCalls: 0 })
+  expect((await run.journal.read()).at(-1)).toEqual({ kind: 'late', batch: 'msgbatch_1' })
+  const later = await start(server, path)
+  const again = later.ask(['a', 'b', 'c'])
+  await later.flush()
+  expect(values(await again)).toEqual(['batched a', 'ordinary b', 'ordinary c'])
+  expect(server.counts.submit).toBe(1)
+})
+
+test('nobody waits for a batch that does not end although it is cancelled', async () => {
+  const server = await anthropic({ polls: Infinity, ignoresCancel: true })
+  const run = await start(server, await workPlace(), { pollMs: 20_000, batchTimeoutMs: 60_000 })
+  const answers = run.ask(['a', 'b', 'c'])
+  await run.flush()
+  expect(values(await answers)).toEqual(['ordinary a', 'ordinary b', 'ordinary c'])
+  expect(run.waits).toEqual([20_000, 20_000, 20_000, 20_000, 20_000, 20_000])
+})
+
+test('a full batch is handed in, and the next one begun', async () => {
+  const server = await anthropic()
+  const byCount = await start(server, await workPlace(), { most: { requests: 4, bytes: 1e6 } })
+  const answers = byCount.ask(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+  await byCount.flush()
+  expect(values(await answers)).toContain('batched g')
+  const sizes = () => [...server.batches.values()].map(({ requests }) => requests.length)
+  expect(sizes().toSorted()).toEqual([3, 4])
+  const bySize = await start(server, await workPlace(), { most: { requests: 100, bytes: 30 } })
+  const long = bySize.ask(['1234567890', '2234567890', '3234567890', '4234567890', '5', '6'])
+  await bySize.flush()
+  await long
+  expect(sizes().toSorted()).toEqual([3, 3, 3, 4])
 })

@@ -7,6 +7,7 @@ import { builtInPrices } from '../prices.ts'
 import { type PriceTable, priceOf } from '../pricing.ts'
 import { realSleep, type Sleep } from '../retry.ts'
 import { type AskText, structured } from '../structured.ts'
+import type { BatchSize } from './batch-size.ts'
 import type { BatchJournal } from './journal.ts'
 import { openMessageBatches } from './message-batches.ts'
 import { createRequestIds } from './request-id.ts'
@@ -30,6 +31,12 @@ export interface BatchingOptions {
   readonly random?: () => number
   readonly now?: () => Date
   readonly signal?: AbortSignal
+  /** Between two looks at a batch. Default: five seconds at first, a minute later. */
+  readonly pollMs?: number
+  /** A batch that takes longer is cancelled, and what it has not answered is asked in ordinary calls. Default: no limit. */
+  readonly batchTimeoutMs?: number
+  /** How full a batch gets. Default: far below what the provider takes, since smaller batches end sooner. */
+  readonly most?: BatchSize
   /** Whether a batch that is under way is cancelled with the signal. Default true; false where somebody will come back for it. */
   readonly cancelOnAbort?: boolean
 }
@@ -44,15 +51,15 @@ export interface BatchingModel {
   flush(): Promise<void>
 }
 
-/** Anthropic takes 100,000 requests or 256 MB; smaller batches end sooner. */
-const most = { requests: 10_000, bytes: 200 * 1024 * 1024 }
+const usualMost: BatchSize = { requests: 10_000, bytes: 200 * 1024 * 1024 }
 
 /**
  * Gathers single questions and asks them as Message Batches, at half the price. A question is known by its content: after
  * a crash the same question finds its answer in the batch it was handed in with.
  */
 export function createBatchingModel(options: BatchingOptions): BatchingModel {
-  const { model: ordinary, key, baseUrl, journal, minimum = 50, budget = createBudget(null) } = options
+  const { model: ordinary, key, baseUrl, journal, minimum = 50, most = usualMost } = options
+  const { budget = createBudget(null) } = options
   const { name } = ordinary
   const signal = options.signal ?? new AbortController().signal
   const modelName = name.slice(name.indexOf(':') + 1)
@@ -63,6 +70,8 @@ export function createBatchingModel(options: BatchingOptions): BatchingModel {
     minimum,
     signal,
     cancelOnAbort: options.cancelOnAbort ?? true,
+    pollMs: options.pollMs ?? null,
+    timeoutMs: options.batchTimeoutMs ?? null,
     batches: openMessageBatches(modelName, { baseURL: baseUrl, apiKey: key }),
     sleep: options.sleep ?? realSleep,
     random: options.random ?? Math.random,
@@ -88,6 +97,7 @@ export function createBatchingModel(options: BatchingOptions): BatchingModel {
       messages: [{ role: 'user' as const, text: request.prompt }],
       maxOutputTokens: request.maxOutputTokens ?? defaultMaxOutputTokens,
       temperature: request.temperature,
+      ...(request.effort !== undefined && { effort: request.effort }),
     }
     const call = createWaitingCall(idOf(asked), asked, request, {
       name,

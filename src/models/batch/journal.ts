@@ -14,6 +14,8 @@ const entrySchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('submitted'), batch: z.string(), requests: z.array(z.string()) }),
   /** The provider does not know it any more: its requests are to be asked anew. */
   z.object({ kind: z.literal('gone'), batch: z.string() }),
+  /** It took too long and was cancelled. What it answered nevertheless still counts. */
+  z.object({ kind: z.literal('late'), batch: z.string() }),
 ])
 
 export type BatchEntry = z.output<typeof entrySchema>

@@ -29,6 +29,8 @@ export function knownBatches(entries: readonly BatchEntry[]): KnownBatches {
       case 'gone':
         for (const [request, batch] of batchOf) if (batch === entry.batch) batchOf.delete(request)
         break
+      case 'late':
+        break
     }
   return { batchOf, batches, unsure }
 }

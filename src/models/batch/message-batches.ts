@@ -10,6 +10,7 @@ import {
 } from 'ai'
 import type { Access } from '../ai-sdk/access.ts'
 import { toModelMessages } from '../ai-sdk/messages.ts'
+import { claudeThinking } from '../ai-sdk/thinking-budget.ts'
 import type { SdkAnswer } from '../ai-sdk/turn.ts'
 import type { BatchRequest } from './request-id.ts'
 
@@ -48,6 +49,8 @@ export function openMessageBatches(model: string, access: Access): MessageBatche
           maxOutputTokens: request.maxOutputTokens,
           ...(request.system !== undefined && request.system !== '' && { instructions: request.system }),
           ...(request.temperature !== undefined && { temperature: request.temperature }),
+          ...(request.effort !== undefined && { reasoning: request.effort }),
+          providerOptions: claudeThinking(request),
         })),
       })
       return id

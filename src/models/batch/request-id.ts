@@ -1,7 +1,10 @@
 import { contentHash } from '../../io/content-hash.ts'
 import type { CompletionRequest } from '../provider.ts'
 
-export type BatchRequest = Pick<CompletionRequest, 'system' | 'messages' | 'maxOutputTokens' | 'temperature'>
+export type BatchRequest = Pick<
+  CompletionRequest,
+  'system' | 'messages' | 'maxOutputTokens' | 'temperature' | 'effort'
+>
 
 /**
  * The same for the same question, so that a later process finds the answer to it. Questions that are asked several times
@@ -9,13 +12,14 @@ export type BatchRequest = Pick<CompletionRequest, 'system' | 'messages' | 'maxO
  */
 export function createRequestIds(model: string): (request: BatchRequest) => string {
   const asked = new Map<string, number>()
-  return ({ system, messages, maxOutputTokens, temperature }) => {
+  return ({ system, messages, maxOutputTokens, temperature, effort }) => {
     const hash = contentHash([
       model,
       system ?? '',
       JSON.stringify(messages),
       String(maxOutputTokens),
       String(temperature),
+      ...(effort === undefined ? [] : [effort]),
     ]).slice(0, 48)
     const count = (asked.get(hash) ?? 0) + 1
     asked.set(hash, count)

@@ -1,13 +1,13 @@
 import { GantryError } from '../../core/error.ts'
 import { atMost } from './at-most.ts'
-import { awaitResults } from './await-results.ts'
+import { awaitResults, type BatchPatience } from './await-results.ts'
 import { knownBatches } from './known-batches.ts'
 import type { BatchResult } from './message-batches.ts'
 import { persist } from './persist.ts'
 import { findBatch, type Submission, submit } from './submit.ts'
 import type { WaitingCall } from './waiting-call.ts'
 
-export interface Sending extends Omit<Submission, 'isKnown'> {
+export interface Sending extends Omit<Submission, 'isKnown'>, BatchPatience {
   readonly minimum: number
   readonly cancelOnAbort: boolean
 }
@@ -42,11 +42,13 @@ export function sendGathered(sending: Sending): (calls: readonly WaitingCall[]) 
   }
 
   const follow = async (batch: string, calls: readonly WaitingCall[], isLast: boolean): Promise<void> => {
-    const results = await guarded(calls, true, () => awaitResults(batches, batch, sending))
+    const onLate = (): void => journal.append({ kind: 'late', batch })
+    const results = await guarded(calls, true, () => awaitResults(batches, batch, sending, onLate))
     if (results === undefined) {
       if (signal.aborted && sending.cancelOnAbort) await batches.cancel(batch).catch(() => {})
       return
     }
+    if (results === 'late') return askOrdinarily(calls)
     const isOurs = results !== null && calls.some(({ id }) => results.has(id))
     if (!isOurs) {
       journal.append({ kind: 'gone', batch })

@@ -11,6 +11,7 @@ import { failures } from './failures.ts'
 import { frame } from './frame.ts'
 import { palette } from './palette.ts'
 import { type Progress, type ProgressTracker, trackProgress } from './progress.ts'
+import { sectionLines } from './section-lines.ts'
 import { trialLine } from './trial-line.ts'
 import { useTable } from './use-table.ts'
 
@@ -32,13 +33,17 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
   const print = (text: string): void => display.line(withoutCommands(text))
   let tracker: ProgressTracker | null = null
   let listPasses = true
+  let listsTrials = true
   return {
     runStarted(run) {
       const started = trackProgress(run, nowMs)
       tracker = started
       listPasses = run.trials <= maxListedTrials
-      for (const line of wrapText(headerSentence(run), columns() - 1)) print(colors.bold(line))
-      print('')
+      listsTrials = run.told !== 'end'
+      if (run.told === undefined || run.told === 'everything') {
+        for (const line of wrapText(headerSentence(run), columns() - 1)) print(colors.bold(line))
+        print('')
+      }
       display.start({
         frame: (size) => frame(started.now(), nowMs(), size, colors),
         heartbeat: () => heartbeat(started.now()),
@@ -47,7 +52,7 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
     trialStarted: (trial) => tracker?.started(trial),
     trialEnded(record) {
       tracker?.ended(record)
-      if (record.verdict === 'pass' && !listPasses) return
+      if (!listsTrials || (record.verdict === 'pass' && !listPasses)) return
       print(trialLine(record, context.live ? columns() : null, colors))
     },
     note({ level, message }) {
@@ -57,12 +62,13 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
     async runEnded(run) {
       display.stop()
       const passed = run.summary.counts.pass
-      if (!listPasses && passed > 0)
+      if (listsTrials && !listPasses && passed > 0)
         print(`${colors.mark('pass')} ${counted(passed, 'trial')} passed (not listed one by one)`)
       const width = columns()
       const lines = [
         ...(await failures(run, width, colors)),
-        ...caseTable(run.summary, width, colors),
+        ...(run.sections ?? []).flatMap((section) => sectionLines(section, width, colors)),
+        ...(run.showCases === false ? [] : caseTable(run.summary, width, colors)),
         ...useTable(run.summary.cases, width, colors),
         ...conclusion(run, width, colors),
       ]

@@ -7,6 +7,7 @@ import { caseTable } from './case-table.ts'
 import { escapeHtml } from './escape-html.ts'
 import { overview } from './overview.ts'
 import { pageEnd, pageStart } from './page.ts'
+import { sectionHtml } from './section-html.ts'
 import { transcript } from './transcript.ts'
 import { trialHtml } from './trial.ts'
 import { useTable } from './use-table.ts'
@@ -27,7 +28,7 @@ async function writeHtml(run: FinishedRun, sink: Sink, path: string | undefined)
   const every = run.trials <= maxFullTrials
   sink.write(pageStart(run.title))
   sink.write(
-    `${overview(run)}\n${caseTable(run.summary)}\n${useTable(run.summary.cases)}\n${listStart(run, flaky.size > 0, every)}`,
+    `${overview(run)}\n${(run.sections ?? []).map(sectionHtml).join('\n')}\n${run.showCases === false ? '' : caseTable(run.summary)}\n${useTable(run.summary.cases)}\n${listStart(run, flaky.size > 0, every)}`,
   )
   let number = 0
   let room = maxTranscriptChars

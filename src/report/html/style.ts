@@ -68,7 +68,7 @@ thead th { border-top: 0; font-size: 12.5px; font-weight: 600; color: var(--dim)
 tbody th { font-weight: 500; min-width: 150px; overflow-wrap: anywhere; border-left: 3px solid var(--pass); }
 tr.fail th { border-left-color: var(--fail); } tr.infra th { border-left-color: var(--infra); } tr.invalid th { border-left-color: var(--invalid); }
 thead tr th:first-child { padding-left: 17px; }
-.use tbody th { border-left-color: transparent; } .use thead .number::first-letter { text-transform: uppercase; } .use > .dim { font-size: 12.5px; margin-top: 6px; }
+.use tbody th, .own tbody th { border-left-color: transparent; } .own > .dim { margin-bottom: 10px; } .own td { vertical-align: baseline; } .own tbody th { vertical-align: baseline; overflow-wrap: break-word; } .use thead .number::first-letter { text-transform: uppercase; } .use > .dim { font-size: 12.5px; margin-top: 6px; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 button.case { border: 0; background: none; padding: 0; text-align: left; cursor: pointer; font-weight: 600; }
 button.case:hover { color: var(--accent); text-decoration: underline; }
@@ -152,7 +152,7 @@ pre { margin: 6px 0 0; padding: 8px 12px; background: var(--code); border-radius
   .cases tr { display: flex; flex-wrap: wrap; gap: 2px 14px; padding: 9px 12px; border-top: 1px solid var(--line); border-left: 3px solid var(--pass); align-items: center; }
   .cases tr:first-child { border-top: 0; }
   .cases tr.fail { border-left-color: var(--fail); } .cases tr.infra { border-left-color: var(--infra); } .cases tr.invalid { border-left-color: var(--invalid); }
-  .cases.use tr { border-left-color: transparent; }
+  .cases.use tr, .cases.own tr { border-left-color: transparent; }
   .cases th, .cases td { padding: 0; border: 0; min-width: 0; } .cases tbody th, .cases .rate { flex-basis: 100%; }
   .agent { flex-basis: 100%; } .cases td.none { display: none; }
   td[data-label] { font-size: 13px; } td[data-label]::before { content: attr(data-label) " "; color: var(--dim); }

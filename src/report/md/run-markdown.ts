@@ -6,6 +6,7 @@ import { agentName, endingSentence, judgeSentence, metricsSentence, trialName } 
 import { caseTable, useTable } from './case-tables.ts'
 import { codeBlock, escapeMarkdown, fileLink, markdownTable } from './escape-markdown.ts'
 import { gateDetails } from './gate-details.ts'
+import { sectionMarkdown } from './section-markdown.ts'
 
 export interface RunMarkdownOptions {
   /** Rows of the table of cases; cases that did not always pass come first. */
@@ -28,7 +29,8 @@ export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions
           `- **${found.severity}** ${escapeMarkdown(`${found.case} (${agentName(found)})`)}: ${escapeMarkdown(found.message)}`,
       )
       .join('\n')}\n\n`
-  if (summary.cases.length > 0) yield `${caseTable(summary, options.maxCases)}\n\n`
+  for (const section of run.sections ?? []) yield sectionMarkdown(section)
+  if (summary.cases.length > 0 && run.showCases !== false) yield `${caseTable(summary, options.maxCases)}\n\n`
   yield useTable(summary.cases, options.maxCases)
   let heading = '## What did not pass\n\n'
   for await (const record of run.records()) {

@@ -1,0 +1,63 @@
+import { seededRandom } from '../random.ts'
+import type { BootstrapOptions } from './case-mean-rate.ts'
+import { quantile, resampledMeans } from './resampled-means.ts'
+import type { Pair } from './sign-test.ts'
+import { wilsonRate, z95 } from './wilson.ts'
+
+/** The mean of after minus before, with its 95 % interval. */
+export interface Difference {
+  /** null without pairs. */
+  readonly value: number | null
+  readonly low: number
+  readonly high: number
+  readonly n: number
+  /** Of the differences between pairs. */
+  readonly standardDeviation: number
+}
+
+export interface DifferenceOptions extends BootstrapOptions {
+  /** The largest difference there can be, such as 1 for shares. */
+  readonly scale: number
+}
+
+/**
+ * How much a change changes, from the same cases before and after: a percentile interval from resampling whole pairs. The same
+ * pairs in the same order give the same interval.
+ *
+ * Resampling sees no spread where all differences are equal, and would then claim certainty. In that case the interval is as wide
+ * as the share of pairs that may yet differ: by Wilson, for none of so many, times the largest difference there can be.
+ */
+export function pairedDifference(pairs: readonly Pair[], options: DifferenceOptions): Difference {
+  const { scale, seed = 1, resamples = 2_000 } = options
+  const differences = Float64Array.from(pairs, ({ before, after }) => after - before)
+  const [first] = differences
+  if (first === undefined) return { value: null, low: -scale, high: scale, n: 0, standardDeviation: 0 }
+  const n = differences.length
+  if (differences.every((difference) => difference === first)) {
+    const unseen = scale * wilsonRate(0, n).high
+    const [low, high] = [Math.max(-scale, first - unseen), Math.min(scale, first + unseen)]
+    return { value: first, low, high, n, standardDeviation: 0 }
+  }
+  const value = differences.reduce((sum, difference) => sum + difference, 0) / n
+  const squares = differences.reduce((sum, difference) => sum + (difference - value) ** 2, 0)
+  const means = resampledMeans(differences, resamples, seededRandom(seed))
+  return {
+    value,
+    low: quantile(means, 0.025),
+    high: quantile(means, 0.975),
+    n,
+    standardDeviation: Math.sqrt(squares / (n - 1)),
+  }
+}
+
+/** How many pairs it takes, at the spread that was seen, until the interval reaches no further than `margin` to each side. */
+export function pairsNeeded(
+  { standardDeviation }: Pick<Difference, 'standardDeviation'>,
+  margin: number,
+  scale: number,
+): number {
+  if (margin <= 0 || scale <= margin) return 1
+  if (standardDeviation > 0) return Math.ceil(((z95 * standardDeviation) / margin) ** 2)
+  // None of n differs: the Wilson bound z² / (n + z²) must fall to the margin's share of the scale.
+  return Math.ceil(z95 ** 2 * (scale / margin - 1))
+}

@@ -1,0 +1,68 @@
+import type { ModelAnswer } from '../models/contract.ts'
+import { type AskedSample, askSample, type FailedSample } from './ask-sample.ts'
+
+export interface Sampling<Sample extends { readonly kind: string }> {
+  readonly samples: number
+  /** Asks the model for one of them, counted from 0. Throws as a model does. */
+  ask(sample: number): Promise<ModelAnswer<Sample>>
+  /** Whether a stored sample is an answer to this question. */
+  fits(stored: Sample, sample: number): boolean
+  readonly checkpoint?: SampleCheckpoint<Sample>
+  /** Told of each sample as it ends. Not told of samples taken from the checkpoint. */
+  readonly onSample?: (sample: number, result: Sample | FailedSample) => void
+}
+
+/** Keeps finished samples, so that a run that was killed pays none of them again. */
+export interface SampleCheckpoint<Sample> {
+  load(sample: number): PaidSample<Sample> | undefined
+  save(sample: number, paid: PaidSample<Sample>): void
+}
+
+/** Plain data. */
+export interface PaidSample<Sample> {
+  readonly result: Sample | FailedSample
+  readonly costUsd: number | null
+}
+
+export interface TakenSamples<Sample> {
+  readonly asked: readonly AskedSample<Sample>[]
+  /** Of all of them; null = unmetered. */
+  readonly costUsd: number | null
+}
+
+/**
+ * The same question to a model several times at once. A sample that fails is asked for once more and then recorded as an error;
+ * one that was stored as an error is asked for again. Throws only for an interruption, when every call has ended.
+ */
+export async function takeSamples<Sample extends { readonly kind: string }>(
+  sampling: Sampling<Sample>,
+): Promise<TakenSamples<Sample>> {
+  const slots = Array.from({ length: sampling.samples }, (_, index) => index)
+  const settled = await Promise.allSettled(slots.map((sample) => finishSample(sampling, sample)))
+  const asked = settled.map((slot) => {
+    if (slot.status === 'rejected') throw slot.reason
+    return slot.value
+  })
+  const costUsd = asked.reduce<number | null>(
+    (sum, { costUsd: cost }) => (sum === null || cost === null ? null : sum + cost),
+    0,
+  )
+  return { asked, costUsd }
+}
+
+async function finishSample<Sample extends { readonly kind: string }>(
+  { ask, fits, checkpoint, onSample }: Sampling<Sample>,
+  sample: number,
+): Promise<AskedSample<Sample>> {
+  const earlier = checkpoint?.load(sample)
+  if (earlier !== undefined && !isFailed(earlier.result) && fits(earlier.result, sample))
+    return { ...earlier, reason: null }
+  const asked = await askSample(() => ask(sample), earlier === undefined ? 0 : earlier.costUsd)
+  checkpoint?.save(sample, { result: asked.result, costUsd: asked.costUsd })
+  onSample?.(sample, asked.result)
+  return asked
+}
+
+export function isFailed(result: { readonly kind: string }): result is FailedSample {
+  return result.kind === 'error'
+}
