@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { analyzeLargePlugin } from './analyze-plugin.ts'
 import { boundaryLatency, boundaryStreams } from './boundary.ts'
 import { claudeTrials, sdkTurns } from './claude-code.ts'
 import { copyTemplate } from './copy-tree.ts'
@@ -13,6 +14,8 @@ import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool, residentHo
 import { guardSessionStart } from './guard-session-start.ts'
 import { guardTrace } from './guard-trace.ts'
 import { overlayOnBubblewrap, overlayOnDocker } from './overlay.ts'
+import { evaluateMemory, evaluateTranscripts } from './plugin-evaluate.ts'
+import { pluginSessions } from './plugin-sessions.ts'
 import { replay } from './replay.ts'
 import { sseClients } from './sse.ts'
 import { startup } from './startup.ts'
@@ -34,6 +37,7 @@ const figures: Record<string, () => Promise<Figure>> = {
   replay,
   'claude-trials': claudeTrials,
   'sdk-turns': sdkTurns,
+  'plugin-sessions': pluginSessions,
   'hook-before-tool': hookBeforeTool,
   'hook-after-edit': hookAfterEdit,
   'hook-after-command': hookAfterCommand,
@@ -48,6 +52,9 @@ const figures: Record<string, () => Promise<Figure>> = {
   'verify-docker': verifyOnDocker,
   'overlay-bubblewrap': overlayOnBubblewrap,
   'overlay-docker': overlayOnDocker,
+  'analyze-plugin': analyzeLargePlugin,
+  'plugin-evaluate': evaluateTranscripts,
+  'plugin-evaluate-memory': evaluateMemory,
 }
 
 const wanted = process.argv.slice(2)

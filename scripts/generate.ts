@@ -1,12 +1,18 @@
-// Writes what is derived from the source: schemas/*.json, with the OpenAPI document among them, and docs/cli.md. With --check it only says what is out of date.
+// Writes what is derived from the source: schemas/*.json, with the OpenAPI document among them, docs/cli.md and docs/plugin-config.md. With --check it only says what is out of date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cliReference } from './cli-reference.ts'
 import { jsonSchemas } from './json-schemas.ts'
 import { openApiFile } from './openapi.ts'
+import { pluginConfigReference } from './plugin-config-reference.ts'
 
 const root = join(import.meta.dirname, '..')
-const files: Record<string, string> = { ...jsonSchemas(), ...openApiFile(), 'docs/cli.md': cliReference() }
+const files: Record<string, string> = {
+  ...jsonSchemas(),
+  ...openApiFile(),
+  'docs/cli.md': cliReference(),
+  'docs/plugin-config.md': pluginConfigReference(),
+}
 const stale = Object.entries(files).filter(([file, text]) => read(join(root, file)) !== text)
 
 if (process.argv.includes('--check')) {

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { scriptSchema } from '../src/agents/scripted/schema.ts'
 import { harnessSchema } from '../src/config/guard-schema.ts'
+import { pluginFileSchema } from '../src/config/plugin-schema.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { rubricSchema } from '../src/judge/rubric.ts'
 import { boundaryScriptSchema } from '../src/models/boundary/script/schema.ts'
 import { modelScriptSchema } from '../src/models/scripted/schema.ts'
+import { scenariosFileSchema } from '../src/plugin/generate/scenarios-schema.ts'
+import { hookExamplesSchema } from '../src/plugin/hook-lab/hook-examples.ts'
 import { scenarioSchema } from '../src/scenario/schema.ts'
 import { agentFileSchema } from '../src/verifier/agent-file-schema.ts'
 
@@ -12,7 +15,10 @@ const schemas: Record<string, { readonly title: string; readonly schema: z.ZodTy
   gantry: { title: 'gantry.yaml', schema: configSchema },
   agent: { title: 'agent.yaml: how a repository is verified', schema: agentFileSchema },
   scenario: { title: 'A Gantry scenario', schema: scenarioSchema },
+  'plugin-scenarios': { title: 'Scenarios for a plugin', schema: scenariosFileSchema },
   harness: { title: 'harness.json: settings of the guard', schema: harnessSchema },
+  plugin: { title: 'Settings of a plugin evaluation', schema: pluginFileSchema },
+  'plugin-hook-case': { title: 'What the hooks of a plugin must answer', schema: hookExamplesSchema },
   rubric: { title: 'A rubric for the judge', schema: rubricSchema },
   'agent-script': { title: 'A script for the scripted agent', schema: scriptSchema },
   'model-script': { title: 'A script for the scripted model', schema: modelScriptSchema },

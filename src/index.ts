@@ -61,6 +61,34 @@ export { type ModelContext, resolveModel } from './models/index.ts'
 export { modelAccess } from './models/model-access.ts'
 export { builtInPrices, pricesAsOf } from './models/prices.ts'
 export { selectModel } from './models/select-model.ts'
+export { analyzePlugin } from './plugin/analyze/analyze-plugin.ts'
+export { loadConfigWithOverrides } from './plugin/config/load-config.ts'
+export type {
+  Analysis,
+  Detection,
+  Execution,
+  PluginStep,
+  Scenario as PluginScenario,
+  Transcript,
+  TrialEvaluation,
+} from './plugin/contract.ts'
+export type { EvaluationSummary } from './plugin/evaluate/metrics/evaluation-summary.ts'
+export { evaluatePlugin, type PluginEvaluationOptions } from './plugin/evaluate-plugin.ts'
+export { tryHooks } from './plugin/hook-lab/try-hooks.ts'
+export { carryOut, type EvaluationEnd } from './plugin/pipeline/carry-out.ts'
+export type { EvaluationDocument } from './plugin/pipeline/evaluation-document.ts'
+export { evaluationTargets } from './plugin/pipeline/evaluation-target.ts'
+export type {
+  EvaluationPowers,
+  EvaluationRequest,
+  EvaluationWork,
+} from './plugin/pipeline/evaluation-work.ts'
+export { openEvaluation, resumeEvaluation } from './plugin/pipeline/open-evaluation.ts'
+export { runAnalysis } from './plugin/pipeline/run-analysis.ts'
+export { runEvaluation } from './plugin/pipeline/run-evaluation.ts'
+export { runExecution } from './plugin/pipeline/run-execution.ts'
+export { runGeneration } from './plugin/pipeline/run-generation.ts'
+export { consoleProgress } from './plugin/report/console-progress.ts'
 export type { FinishedRun, Reporter, RunHeader, TrialHeader } from './report/contract.ts'
 export { guardHooks } from './rules/agent-hooks.ts'
 export type {

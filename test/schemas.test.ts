@@ -16,9 +16,16 @@ test('the committed schemas are those of the source', () => {
   }
 })
 
-const forPeople = ['gantry', 'agent', 'scenario', 'rubric', 'harness'].map(
-  (name) => `schemas/${name}.schema.json`,
-)
+const forPeople = [
+  'gantry',
+  'agent',
+  'scenario',
+  'rubric',
+  'harness',
+  'plugin',
+  'plugin-hook-case',
+  'plugin-scenarios',
+].map((name) => `schemas/${name}.schema.json`)
 
 test('every key of the files people write says what it does', () => {
   const silent = Object.entries(schemas)

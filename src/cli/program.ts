@@ -6,6 +6,7 @@ import { doctorCommand } from './doctor/index.ts'
 import { guardCommand } from './guard/index.ts'
 import { initCommand } from './init.ts'
 import { planCommand } from './plan/index.ts'
+import { pluginCommand } from './plugin/index.ts'
 import { runsCommand } from './runs/index.ts'
 import { scenarioCommand } from './scenario/index.ts'
 import { serveCommand } from './serve.ts'
@@ -35,6 +36,7 @@ export function createProgram(context: CliContext): Command {
   program.addCommand(serveCommand(context))
   program.addCommand(guardCommand(context))
   program.addCommand(planCommand(context))
+  program.addCommand(pluginCommand(context))
   program.addCommand(runsCommand(context))
   program.addCommand(boundaryCommand(context))
   program.addCommand(doctorCommand(context))

@@ -80,3 +80,9 @@ describe('what was paid', () => {
     expect(having(off, { tokens, costUsd: null }).paidUsd()).toBeNull()
   })
 })
+
+test('what the last refusal asked to wait is told, and forgotten when a later call went through', () => {
+  const off = { source: provider, replay: 'off' } as const
+  expect(having(off, { status: 429, retryAfterMs: 3_000 }).retryAfterMs()).toBe(3_000)
+  expect(having(off, { status: 429, retryAfterMs: 3_000 }, {}).retryAfterMs()).toBeNull()
+})

@@ -18,7 +18,7 @@ export function modelOpener({
     // Loaded when asked for: most runs need no model of their own.
     const { resolveModel } = await import('../models/index.ts')
     return resolveModel(name, {
-      env: endpoint === undefined ? env : behind(endpoint, env),
+      env: endpoint === undefined ? env : behindEndpoint(endpoint, env),
       base: root,
       prices: config.models,
       budget: createBudget(maxCostUsd ?? null),
@@ -27,7 +27,7 @@ export function modelOpener({
 }
 
 /** Which provider is asked stays as it would be without the boundary. */
-function behind(
+export function behindEndpoint(
   endpoint: ModelEndpoint,
   env: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

@@ -3,6 +3,7 @@ import { agentSchema } from '../agents/index.ts'
 import { compilePattern } from '../core/pattern.ts'
 import { pricesSchema } from '../models/pricing.ts'
 import { guardSchema } from './guard-schema.ts'
+import { pluginFileSchema } from './plugin-schema.ts'
 import { targetSchema } from './target-schema.ts'
 
 /** gantry.yaml: found upward from the working directory, every key optional, paths relative to the file. */
@@ -56,7 +57,9 @@ export const configSchema = z.strictObject({
   guard: guardSchema
     .default({})
     .describe('Settings of the guard: the keys of harness.json, over those of that file.'),
-  plugin: z.strictObject({}).default({}).describe('Reserved for the evaluation of plugins.'),
+  plugin: pluginFileSchema
+    .default({})
+    .describe('Settings of the evaluation of plugins: the keys of its own configuration file.'),
 })
 
 export type Config = z.output<typeof configSchema>

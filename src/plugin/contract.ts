@@ -153,6 +153,8 @@ export interface Finding {
 export interface ListingBudget {
   readonly budget_characters: number
   readonly used_characters: number
+  /** Of those used, what Claude Code takes for its own skills. */
+  readonly reserved_characters?: number
   readonly entries: readonly {
     readonly component: string
     readonly characters: number
@@ -277,6 +279,7 @@ export interface CaseFacts {
   readonly max_turns?: number
   readonly timeout_ms?: number
   readonly allowed_tools?: readonly string[]
+  readonly disallowed_tools?: readonly string[]
   readonly append_system_prompt?: string
   readonly env?: Readonly<Record<string, string>>
   readonly plugins?: readonly string[]
@@ -467,6 +470,8 @@ export interface Execution {
     readonly path: string
     readonly kind: 'created' | 'modified' | 'deleted'
   }[]
+  /** Files of the workspace that graders of the case look into, by the path they name; absent when none does. */
+  readonly kept_files?: Readonly<Record<string, KeptFile>>
   readonly session_strategy: SessionStrategy
   /** Set when the machinery broke: the trial is `infra`. */
   readonly failure?: { readonly reason: AgentFailure; readonly message: string }
@@ -477,6 +482,13 @@ export interface Execution {
   readonly infra_retries: number
   readonly warnings: readonly string[]
 }
+
+/** What stood at a path of the workspace when the agent had finished. */
+export type KeptFile =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'missing' }
+  /** It is there and cannot be looked into. */
+  | { readonly kind: 'refused'; readonly reason: string }
 
 export type SessionStrategy = 'isolated' | 'batched_by_component'
 

@@ -23,6 +23,8 @@ import { boundaryScriptSchema } from '../../src/models/boundary/script/schema.ts
 import { pricesAsOf } from '../../src/models/prices.ts'
 import { modelScriptSchema } from '../../src/models/scripted/schema.ts'
 import { defaultModels } from '../../src/models/select-model.ts'
+import { scenariosFileSchema } from '../../src/plugin/generate/scenarios-schema.ts'
+import { hookExamplesSchema } from '../../src/plugin/hook-lab/hook-examples.ts'
 import { reporterNames } from '../../src/report/index.ts'
 import { scenarioSchema } from '../../src/scenario/schema.ts'
 import { agentFileSchema } from '../../src/verifier/agent-file-schema.ts'
@@ -53,6 +55,8 @@ const kinds: Readonly<Record<string, z.ZodType>> = {
   'agent-script': scriptSchema,
   'model-script': modelScriptSchema,
   'boundary-script': boundaryScriptSchema,
+  'plugin-scenarios': scenariosFileSchema,
+  'plugin-hook-case': hookExamplesSchema,
   workflow: z.looseObject({ jobs: z.record(z.string(), z.unknown()) }),
 }
 
@@ -145,11 +149,21 @@ test('every key a user can write is documented', () => {
   const pages: Readonly<Record<string, readonly string[]>> = {
     scenario: ['docs/scenarios.md'],
     rubric: ['docs/scenarios.md'],
-    gantry: ['docs/configuration.md', 'docs/agents.md', 'docs/scenarios.md', 'docs/guard.md'],
+    gantry: [
+      'docs/configuration.md',
+      'docs/agents.md',
+      'docs/scenarios.md',
+      'docs/guard.md',
+      'docs/plugin-config.md',
+      'docs/plugin.md',
+    ],
     harness: ['docs/guard.md'],
     agent: ['docs/verify.md'],
     'agent-script': ['docs/agents.md'],
     'boundary-script': ['docs/boundary.md'],
+    plugin: ['docs/plugin-config.md', 'docs/plugin.md'],
+    'plugin-scenarios': ['docs/plugin.md'],
+    'plugin-hook-case': ['docs/plugin-hooks.md'],
   }
   for (const [name, paths] of Object.entries(pages)) {
     const text = paths.map((path) => readDocument(path).text).join('\n')

@@ -6,6 +6,7 @@ import { type Column, textTable } from '../../report/text-table.ts'
 import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
+import { ago } from './ago.ts'
 import { costOf } from './cost-of.ts'
 import { paintStatus } from './paint-status.ts'
 
@@ -78,11 +79,6 @@ function result({ status, totals }: RunRow): string {
     totals.not_run > 0 ? `${totals.not_run} not run` : '',
   ].filter((part) => part !== '')
   return [`${status} ${pass}/${pass + fail}`, ...apart].join(', ')
-}
-
-function ago(ageMs: number): string {
-  const [largest = ''] = formatDuration(Math.max(0, ageMs)).split(' ')
-  return `${largest} ago`
 }
 
 function document(run: RunRow): Readonly<Record<string, unknown>> {

@@ -1,6 +1,9 @@
 import { diagnose } from '../../analysis/diagnosis.ts'
 import { openProjectStore } from '../../config/open-project-store.ts'
 import { createRedaction } from '../../core/redaction.ts'
+import { isFile } from '../../io/path-kind.ts'
+import { evaluationFiles } from '../../plugin/pipeline/evaluation-files.ts'
+import { finishedEvaluation } from '../../plugin/report/finished-evaluation.ts'
 import type { FinishedRun } from '../../report/contract.ts'
 import { finishedRun } from '../../report/finished-run.ts'
 import { parseReporterSpec } from '../../report/index.ts'
@@ -43,6 +46,8 @@ export async function reportRun(wanted: string, flags: ReportFlags, context: Cli
 async function readRun(store: Store, runId: string, { env }: CliContext): Promise<FinishedRun> {
   const run = openRun(store, runId)
   const manifest = run.manifest()
+  if (manifest.kind === 'plugin' && isFile(evaluationFiles(run.dir).evaluation))
+    return (await finishedEvaluation(store, runId, env)).finished
   const isPlanned = manifest.kind === 'scenario' && run.plan() !== null
   const request = isPlanned ? frozenRequest(store, runId) : null
   // Secrets were hidden when the run was stored; what points to a person is hidden in what is passed on.

@@ -1,0 +1,1 @@
+throw new Error('the almanac is out of print')

@@ -1,0 +1,197 @@
+import { join, resolve } from 'node:path'
+import { loadProject, type Project } from '../../config/load.ts'
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { GantryError } from '../../core/error.ts'
+import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { exitCodeOf } from '../../core/run-exit-code.ts'
+import { isDirectory, isFile } from '../../io/path-kind.ts'
+import { preflightPlugin } from '../../plugin/analyze/preflight-plugin.ts'
+import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
+import type { Stage } from '../../plugin/contract.ts'
+import { carryOut, type EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
+import { evaluationTargets } from '../../plugin/pipeline/evaluation-target.ts'
+import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
+import { failedScenarios } from '../../plugin/pipeline/failed-scenarios.ts'
+import { openEvaluation } from '../../plugin/pipeline/open-evaluation.ts'
+import { readEvaluationState } from '../../plugin/pipeline/read-evaluation-state.ts'
+import { preflightError } from '../../plugin/pipeline/run-analysis.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { findRun } from '../../store/find-run.ts'
+import { openRun } from '../../store/open-run.ts'
+import type { CliContext } from '../context.ts'
+import { keepHeapSmall } from '../keep-heap-small.ts'
+import { printError } from '../print-error.ts'
+import { type OpenOutputs, openOutputs } from './open-outputs.ts'
+import { openPowers } from './open-powers.ts'
+import type { PluginFlags } from './plugin-flags.ts'
+import { pluginOverrides } from './plugin-overrides.ts'
+import { pluginView } from './plugin-view.ts'
+import { printEstimate } from './print-estimate.ts'
+import { sanitizedSteps } from './sanitized-steps.ts'
+import { tellUnfinished } from './tell-unfinished.ts'
+
+interface Asked {
+  readonly plugin: string | undefined
+  readonly flags: PluginFlags
+  readonly until: Stage
+}
+
+/** `gantry plugin run`, `generate` and `execute`, once the flags are known. */
+export async function evaluateCommand(asked: Asked, context: CliContext): Promise<void> {
+  const { flags } = asked
+  const project = loadProject(context.cwd)
+  const { config, warnings } = loadConfigWithOverrides({
+    project,
+    env: context.env,
+    flags: pluginOverrides(asked.plugin, flags),
+    cwd: context.cwd,
+    ...(flags.config !== undefined && { file: flags.config }),
+  })
+  for (const warning of warnings) context.stderr.write(`warning: ${plainLine(warning)}\n`)
+  if (config.resume !== undefined) {
+    const { resumeCommand } = await import('./resume-command.ts')
+    const { run_id, from_stage: fromStage } = config.resume
+    await resumeCommand(
+      { run: run_id, flags: { ...flags, ...(fromStage !== undefined && { fromStage }) } },
+      context,
+    )
+    return
+  }
+  const targets = await evaluationTargets(withEarlierPlugin(config, project, context), context.cwd)
+  if (targets.length > 1 && flags.cassettes !== undefined)
+    throw new GantryError('USAGE', '--cassettes is of one plugin, and several are evaluated', {
+      hint: 'Leave it out: each plugin has cassettes of its own.',
+    })
+  const requests = targets.map(
+    (target): EvaluationRequest => ({
+      config,
+      target,
+      until: asked.until,
+      replay: flags.replay ?? 'off',
+      cassettes: resolve(context.cwd, flags.cassettes ?? join(target.path, 'evals', 'cassettes')),
+      allowScaffold: flags.scaffold === true,
+      filters: flags.filter ?? [],
+    }),
+  )
+  if (requests.length === 1) for (const request of requests) refuseWhatCannotBegin(request, context.cwd)
+  if (config.dry_run) {
+    const { dryRun } = await import('./dry-run.ts')
+    await dryRun(requests, project, flags.json === true, context)
+    return
+  }
+  keepHeapSmall()
+  const codes: ExitCode[] = []
+  for (const request of requests) {
+    codes.push(
+      requests.length === 1
+        ? await evaluateOne(request, asked, context, false)
+        : await oneOfMany(request, asked, context),
+    )
+    if (context.signal.aborted) break
+  }
+  context.setExitCode(worst(codes))
+}
+
+/** A plugin that cannot be evaluated keeps no other from it: it is told, and the exit code says so. */
+async function oneOfMany(request: EvaluationRequest, asked: Asked, context: CliContext): Promise<ExitCode> {
+  try {
+    refuseWhatCannotBegin(request, context.cwd)
+    return await evaluateOne(request, asked, context, true)
+  } catch (error) {
+    return printError(error, context)
+  }
+}
+
+/** What would end the first run before it has anything to keep is said before there is one. */
+function refuseWhatCannotBegin({ target, config, replay, cassettes }: EvaluationRequest, cwd: string): void {
+  const preflight = preflightPlugin(target.path, cwd)
+  if (!preflight.valid) throw preflightError(preflight)
+  const missing = config.scenarios.find((path) => !isFile(path))
+  if (missing !== undefined)
+    throw new GantryError('NOT_FOUND', `there is no file ${missing}`, {
+      hint: 'It is named by --scenarios or by scenarios: of the configuration.',
+    })
+  if (replay === 'strict' && !isDirectory(cassettes))
+    throw new GantryError('NOT_FOUND', `nothing was recorded in ${cassettes}`, {
+      hint: 'Record it once with --replay record, or say with --cassettes where it is.',
+    })
+}
+
+/** Whoever tries failures again means the plugin they are of. */
+function withEarlierPlugin(config: PluginConfig, project: Project, context: CliContext): PluginConfig {
+  const { fast_mode: fast, plugin, marketplace } = config
+  if (!fast.enabled || plugin?.path !== undefined || marketplace !== undefined) return config
+  const { store } = openPowers(context, () => {}, project)
+  const { dir } = openRun(store, findRun(store, fast.failed_run_id ?? 'latest', { kind: 'plugin' }))
+  const path = readEvaluationState(dir)?.plugin_path
+  return path === undefined ? config : { ...config, plugin: { ...plugin, path } }
+}
+
+async function evaluateOne(
+  request: EvaluationRequest,
+  { flags, until }: Asked,
+  context: CliContext,
+  isOneOfMany: boolean,
+): Promise<ExitCode> {
+  const { config } = request
+  const outputs = await openOutputs(flags, config, context, { isOneOfMany, until })
+  const view = await pluginView(context, outputs.stream, {
+    mode: flags.progress ?? (outputs.isSilent ? 'none' : 'auto'),
+    verbose: config.verbose,
+    barWidth: config.tuning.limits.progress_bar_width,
+    promptLength: config.tuning.limits.prompt_display_length,
+  })
+  const powers = openPowers(context, sanitizedSteps(config, view.step))
+  const fast = config.fast_mode.enabled
+    ? await failedScenarios(powers.store, config.fast_mode.failed_run_id ?? 'latest')
+    : null
+  await using work = await openEvaluation(request, powers, fast)
+  view.begin(work.state().plugin_name, work.run.id)
+  const end = await carryOut(work, outputs.reporter(view), {
+    ...(flags.threshold !== undefined && { threshold: flags.threshold }),
+    beforeSpending: async () => {
+      if (config.estimate_costs && fast === null) await printEstimate(work, view, flags)
+    },
+  }).finally(view.stop)
+  return finish(end, outputs, { flags, until }, context, request)
+}
+
+async function finish(
+  end: EvaluationEnd,
+  outputs: OpenOutputs,
+  { flags, until }: Pick<Asked, 'flags' | 'until'>,
+  context: CliContext,
+  request: EvaluationRequest,
+): Promise<ExitCode> {
+  if (until === 'generation' && !end.interrupted) {
+    const { showScenarios } = await import('./show-scenarios.ts')
+    await showScenarios(
+      end,
+      {
+        json: flags.json === true,
+        writeCases: flags.writeCases,
+        request,
+      },
+      outputs.stream,
+      context,
+    )
+  } else if (end.summary === null)
+    tellUnfinished(end, { json: flags.json === true, until }, outputs.stream, context)
+  const failedCode = outputs.finish(context)
+  if (end.interrupted) return exitCode.interrupted
+  if (end.summary === null) return failedCode ?? exitCode.pass
+  return failedCode ?? exitCodeOf(end.summary, { strict: flags.strict === true })
+}
+
+/** What a caller must hear first: an interruption, then machinery, then bad input, then failures. */
+function worst(codes: readonly ExitCode[]): ExitCode {
+  const order: readonly ExitCode[] = [
+    exitCode.interrupted,
+    exitCode.infra,
+    exitCode.usage,
+    exitCode.failed,
+    exitCode.inconclusive,
+    exitCode.pass,
+  ]
+  return order.find((code) => codes.includes(code)) ?? exitCode.pass
+}

@@ -1,0 +1,31 @@
+import { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+import { helpParagraphs } from '../help-paragraphs.ts'
+import {
+  type PluginFlags,
+  withDryRunFlags,
+  withOutputFlags,
+  withScenarioFlags,
+  withTargetFlags,
+} from './plugin-flags.ts'
+
+export function pluginGenerateCommand(context: CliContext): Command {
+  const command = new Command('generate').description(
+    'Analyse a plugin and write the scenarios it would be tried with; nothing is run.',
+  )
+  return withDryRunFlags(withOutputFlags(withScenarioFlags(withTargetFlags(command))))
+    .option(
+      '--write-cases [dir]',
+      'also write them as cases of `claude plugin eval` (default: evals/ of the plugin)',
+    )
+    .addHelpText(
+      'after',
+      helpParagraphs(
+        'The scenarios lie in scenarios.json of the run; give that file to a later run with --scenarios, or go on with gantry plugin resume.',
+      ),
+    )
+    .action(async (plugin: string | undefined, flags: PluginFlags) => {
+      const { evaluateCommand } = await import('./evaluate-command.ts')
+      await evaluateCommand({ plugin, flags, until: 'generation' }, context)
+    })
+}

@@ -1,0 +1,32 @@
+import { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+import { pluginAnalyzeCommand } from './analyze.ts'
+import { pluginEvaluateCommand } from './evaluate.ts'
+import { pluginExecuteCommand } from './execute.ts'
+import { pluginGenerateCommand } from './generate.ts'
+import { pluginHooksCommand } from './hooks.ts'
+import { pluginListCommand } from './list.ts'
+import { pluginReportCommand } from './report.ts'
+import { pluginResumeCommand } from './resume.ts'
+import { pluginRunCommand } from './run.ts'
+
+/** `gantry plugin`: does each component of a Claude Code plugin fire when it should, and only then? */
+export function pluginCommand(context: CliContext): Command {
+  const command = new Command('plugin').description(
+    'Evaluate a Claude Code plugin: does each component fire when it should, stay quiet when it should not, and what does it cost?',
+  )
+  for (const create of [
+    pluginRunCommand,
+    pluginAnalyzeCommand,
+    pluginHooksCommand,
+    pluginGenerateCommand,
+    pluginExecuteCommand,
+    pluginEvaluateCommand,
+    pluginResumeCommand,
+    pluginReportCommand,
+    pluginListCommand,
+  ]) {
+    command.addCommand(create(context))
+  }
+  return command
+}

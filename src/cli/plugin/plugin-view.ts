@@ -1,0 +1,181 @@
+import { formatDuration } from '../../core/duration.ts'
+import { monotonicMs } from '../../io/monotonic.ts'
+import type { PluginStep, Stage } from '../../plugin/contract.ts'
+import { type Display, plainDisplay, type View } from '../../report/console/display.ts'
+import { palette } from '../../report/console/palette.ts'
+import type { ReporterContext } from '../../report/contract.ts'
+import { asciiOnly } from '../../report/open-reporters.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { counted, formatCost, formatCount } from '../../report/quantity.ts'
+import { shortenEnd, wrapText } from '../../report/text-width.ts'
+import type { CliContext, CliStream } from '../context.ts'
+import type { ProgressMode } from './plugin-flags.ts'
+
+/** What a person sees of the stages before there are verdicts. */
+export interface PluginView {
+  /** What the run is called, so that it can be found whatever happens to it. */
+  begin(pluginName: string, runId: string): void
+  step(step: PluginStep): void
+  /** Takes the moving part away, so that others can write. */
+  stop(): void
+}
+
+export interface PluginViewOptions {
+  readonly mode: ProgressMode
+  readonly verbose: boolean
+  readonly barWidth: number
+  readonly promptLength: number
+}
+
+type StageEnd = Extract<PluginStep, { readonly kind: 'stage_complete' }>
+
+const quiet: PluginView = { begin: () => {}, step: () => {}, stop: () => {} }
+
+const titles: Readonly<Record<Stage, string>> = {
+  analysis: 'Analysis',
+  generation: 'Generation',
+  execution: 'Execution',
+  evaluation: 'Evaluation',
+}
+
+/** `stream` is the one no document is written to. */
+export async function pluginView(
+  context: CliContext,
+  stream: CliStream,
+  options: PluginViewOptions,
+): Promise<PluginView> {
+  if (options.mode === 'none') return quiet
+  if (options.mode === 'jsonl')
+    return { ...quiet, step: (step) => context.stderr.write(`${JSON.stringify(step)}\n`) }
+  const live = options.mode === 'auto' && stream.isTTY && context.env.TERM !== 'dumb'
+  const reporting: ReporterContext = {
+    sink: stream,
+    color: stream.color,
+    columns: stream.columns,
+    live,
+    size: () => ({ columns: stream.columns, rows: stream.rows ?? 24 }),
+  }
+  const display = live
+    ? (await import('../../report/console/live-display.ts')).liveDisplay(reporting)
+    : plainDisplay(reporting)
+  return stageView(display, stream, context, options)
+}
+
+function stageView(
+  display: Display,
+  stream: CliStream,
+  { env }: CliContext,
+  { verbose, barWidth, promptLength }: PluginViewOptions,
+): PluginView {
+  const paint = palette(stream.color, asciiOnly(env))
+  let stage: Stage = 'analysis'
+  let total = 0
+  let done = 0
+  let bad = 0
+  let costUsd: number | null = 0
+  let startedMs = monotonicMs()
+  const running = new Set<string>()
+  const facts = (): string => {
+    const elapsedMs = monotonicMs() - startedMs
+    const left = done > 0 && done < total ? (elapsedMs / done) * (total - done) : null
+    return [
+      `${formatCount(done)} of ${formatCount(total)}`,
+      ...(bad > 0 ? [`${formatCount(bad)} broken`] : []),
+      formatCost(costUsd),
+      `${seconds(elapsedMs)}${left === null ? '' : `, about ${seconds(left)} left`}`,
+    ].join(', ')
+  }
+  const bar = (): string => {
+    const filled = total === 0 ? 0 : Math.round((done / total) * barWidth)
+    return `${paint.full.repeat(filled)}${paint.dim(paint.empty.repeat(barWidth - filled))}`
+  }
+  const view: View = {
+    frame: ({ columns }) => {
+      const told = facts()
+      const isWide = titles[stage].length + barWidth + told.length + 5 <= columns
+      const lines = isWide
+        ? [`${titles[stage]}  ${bar()}  ${told}`]
+        : [`${titles[stage]}  ${bar()}`, ...wrapText(told, columns - 1)]
+      const now = [...running]
+        .slice(0, 4)
+        .map((name) => paint.dim(`  ${shortenEnd(plainLine(name), columns - 3)}`))
+      return ['', ...lines, ...now].join('\n')
+    },
+    heartbeat: () => `  ${titles[stage]}: ${facts()}, ${counted(running.size, 'scenario')} running`,
+  }
+  /** A stage that was cut short has no tick. */
+  const stageLine = ({ stage: ended, count, duration_ms }: StageEnd): string => {
+    const left = ended === 'execution' ? total - done : 0
+    const told = `${counted(count, unitOf[ended])}${left > 0 ? `, ${formatCount(left)} not run` : ''}`
+    return `${paint.mark(left > 0 ? 'infra' : 'pass')} ${titles[ended]}  ${paint.dim(`${told}, ${formatDuration(duration_ms)}`)}`
+  }
+  /** Wrapped on a terminal; in a pipe a message stays one line, and a path is never torn. */
+  const say = (mark: string, message: string, colour: (text: string) => string): void => {
+    const text = plainLine(message)
+    const room = Math.max(20, stream.columns - 3)
+    const isTorn = text.split(' ').some((word) => word.length > room)
+    const lines = stream.isTTY && !isTorn ? wrapText(text, room) : [text]
+    for (const [index, line] of lines.entries()) display.line(colour(`${index === 0 ? mark : '  '}${line}`))
+  }
+  const step = (happened: PluginStep): void => {
+    switch (happened.kind) {
+      case 'stage_start':
+        stage = happened.stage
+        total = happened.total
+        done = 0
+        bad = 0
+        costUsd = 0
+        startedMs = monotonicMs()
+        running.clear()
+        if (total > 0) display.start(view)
+        return
+      case 'stage_complete':
+        display.stop()
+        display.line(stageLine(happened))
+        return
+      case 'scenario_start':
+        running.add(shortenEnd(happened.trial, promptLength))
+        return
+      case 'scenario_complete': {
+        running.delete(shortenEnd(happened.trial, promptLength))
+        done += 1
+        costUsd = costUsd === null || happened.cost_usd === null ? null : costUsd + happened.cost_usd
+        if (happened.outcome !== 'done') bad += 1
+        const why = happened.message === undefined ? '' : `: ${plainLine(happened.message)}`
+        if (happened.outcome !== 'done')
+          display.line(`${paint.mark(happened.outcome)} ${plainLine(happened.trial)}${why}`)
+        else if (verbose)
+          display.line(
+            paint.dim(
+              `  ${plainLine(happened.trial)}  ${formatDuration(happened.duration_ms)}, ${formatCost(happened.cost_usd)}${why}`,
+            ),
+          )
+        return
+      }
+      case 'note':
+        if (happened.level === 'warning') say('! ', happened.message, paint.warn)
+        // How many scenarios each component got is told at the end of the stage, for all of them.
+        else if (verbose || stage !== 'generation') say('  ', happened.message, paint.dim)
+        return
+      case 'error':
+        say('! ', happened.message, paint.warn)
+    }
+  }
+  return {
+    begin: (pluginName, runId) => display.line(`${paint.bold(plainLine(pluginName))}  ${paint.dim(runId)}`),
+    step,
+    stop: () => display.stop(),
+  }
+}
+
+const unitOf: Readonly<Record<Stage, string>> = {
+  analysis: 'component',
+  generation: 'scenario',
+  execution: 'trial',
+  evaluation: 'trial',
+}
+
+/** Tenths that change at every redraw only disturb. */
+function seconds(ms: number): string {
+  return ms < 59_500 ? `${Math.round(ms / 1000)}s` : formatDuration(Math.round(ms / 1000) * 1000)
+}

@@ -1,0 +1,58 @@
+import pc from 'picocolors'
+import type { CostEstimate } from '../../plugin/generate/estimate-costs.ts'
+import { readAnalysis } from '../../plugin/pipeline/evaluation-files.ts'
+import type { EvaluationWork } from '../../plugin/pipeline/evaluation-work.ts'
+import { counted, formatCost, formatCount } from '../../report/quantity.ts'
+import type { CliStream } from '../context.ts'
+import { paidEstimate } from './paid-estimate.ts'
+import type { PluginFlags } from './plugin-flags.ts'
+import type { PluginView } from './plugin-view.ts'
+
+/** What the stages that cost money would cost, before the first of them. A run that would break its budget is warned of. */
+export async function printEstimate(
+  work: EvaluationWork,
+  view: PluginView,
+  flags: Pick<PluginFlags, 'progress'>,
+): Promise<void> {
+  const { project, env } = work.powers
+  const estimate = paidEstimate(readAnalysis(work.files), work.request, project, env)
+  if (!estimate.within_budget)
+    view.step({
+      kind: 'note',
+      level: 'warning',
+      message: `this run would cost about ${formatCost(estimate.known_cost_usd)}, and stops at ${formatCost(work.request.config.execution.max_budget_usd)}`,
+    })
+  const isTold = flags.progress !== 'none' && flags.progress !== 'jsonl'
+  if (isTold && estimate.total_estimated_cost_usd !== 0)
+    view.step({ kind: 'note', level: 'info', message: `estimate: ${estimateLine(estimate)}` })
+}
+
+/** `about $1.20: generation $0.05, execution $1.10, evaluation $0.05`. */
+function estimateLine({ stages, total_estimated_cost_usd: total }: CostEstimate): string {
+  const parts = stages.map(({ stage, estimated_cost_usd: cost }) => `${stage} ${formatCost(cost)}`)
+  return `${total === null ? 'not known in all' : `about ${formatCost(total)}`}: ${parts.join(', ')}`
+}
+
+export function printEstimateTable(estimate: CostEstimate, stream: CliStream): void {
+  const { bold, dim, yellow } = pc.createColors(stream.color)
+  stream.write(
+    `\n${bold('Estimate')}  about ${counted(estimate.scenarios, 'scenario')}, ${counted(estimate.trials, 'trial')}\n`,
+  )
+  if (estimate.total_estimated_cost_usd === 0) {
+    stream.write('  Nothing is paid: scripts and recordings answer, or no model is asked.\n')
+    return
+  }
+  for (const {
+    stage,
+    input_tokens,
+    estimated_output_tokens,
+    estimated_cost_usd,
+    is_batched,
+  } of estimate.stages)
+    stream.write(
+      `  ${stage.padEnd(12)} ${formatCost(estimated_cost_usd).padStart(10)}  ${dim(`${formatCount(input_tokens)} tokens in, ${formatCount(estimated_output_tokens)} out${is_batched === true ? ', in batches at half the price' : ''}`)}\n`,
+    )
+  stream.write(`  ${'total'.padEnd(12)} ${formatCost(estimate.total_estimated_cost_usd).padStart(10)}\n`)
+  if (!estimate.within_budget)
+    stream.write(yellow('\nThat is above the budget: the run would stop before its end.\n'))
+}

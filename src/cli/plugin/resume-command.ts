@@ -1,0 +1,77 @@
+import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { GantryError } from '../../core/error.ts'
+import { exitCode } from '../../core/exit-code.ts'
+import { exitCodeOf } from '../../core/run-exit-code.ts'
+import { apiModelName } from '../../plugin/config/model-names.ts'
+import { carryOut } from '../../plugin/pipeline/carry-out.ts'
+import { latestRunOf } from '../../plugin/pipeline/latest-run-of.ts'
+import { resumeEvaluation } from '../../plugin/pipeline/open-evaluation.ts'
+import type { CliContext } from '../context.ts'
+import { keepHeapSmall } from '../keep-heap-small.ts'
+import { openOutputs } from './open-outputs.ts'
+import { openPowers } from './open-powers.ts'
+import type { ResumeFlags } from './plugin-flags.ts'
+import { pluginView } from './plugin-view.ts'
+import { tellUnfinished } from './tell-unfinished.ts'
+
+/** `gantry plugin resume` and `evaluate`, once the flags are known. */
+export async function resumeCommand(
+  { run, flags }: { readonly run: string | undefined; readonly flags: ResumeFlags },
+  context: CliContext,
+): Promise<void> {
+  const named = run ?? flags.runId
+  if (named === undefined && flags.plugin === undefined)
+    throw new GantryError('USAGE', 'no run is named', {
+      hint: 'Name one, or --plugin NAME for its latest. See "gantry plugin list".',
+    })
+  const defaults = pluginConfigSchema.parse({ verbose: flags.verbose === true })
+  const outputs = await openOutputs(flags, defaults, context, { isOneOfMany: false, until: 'evaluation' })
+  const view = await pluginView(context, outputs.stream, {
+    mode: flags.progress ?? (outputs.isSilent ? 'none' : 'auto'),
+    verbose: defaults.verbose,
+    barWidth: defaults.tuning.limits.progress_bar_width,
+    promptLength: defaults.tuning.limits.prompt_display_length,
+  })
+  const powers = openPowers(context, view.step)
+  keepHeapSmall()
+  const id = named ?? (await latestRunOf(powers.store, flags.plugin ?? ''))
+  await using work = await resumeEvaluation(
+    {
+      run: id,
+      ...(flags.fromStage !== undefined && { fromStage: flags.fromStage }),
+      ...(flags.plugin !== undefined && { pluginName: flags.plugin }),
+      change: (config) => changed(config, flags),
+    },
+    powers,
+  )
+  view.begin(work.state().plugin_name, work.run.id)
+  const end = await carryOut(work, outputs.reporter(view), {
+    ...(flags.threshold !== undefined && { threshold: flags.threshold }),
+  }).finally(view.stop)
+  if (end.summary === null)
+    tellUnfinished(end, { json: flags.json === true, until: 'evaluation' }, outputs.stream, context)
+  const failedCode = outputs.finish(context)
+  context.setExitCode(
+    end.interrupted
+      ? exitCode.interrupted
+      : (failedCode ??
+          (end.summary === null
+            ? exitCode.pass
+            : exitCodeOf(end.summary, { strict: flags.strict === true }))),
+  )
+}
+
+/** What can be said anew about a run: how it is judged, and how much it may cost. */
+function changed(config: PluginConfig, flags: ResumeFlags): PluginConfig {
+  const { execution, evaluation } = config
+  return {
+    ...config,
+    ...(!flags.batch && { force_synchronous: true }),
+    execution: { ...execution, ...(flags.maxCostUsd !== undefined && { max_budget_usd: flags.maxCostUsd }) },
+    evaluation: {
+      ...evaluation,
+      ...(flags.judgeModel !== undefined && { model: apiModelName(flags.judgeModel) }),
+      ...(flags.samples !== undefined && { num_samples: flags.samples }),
+    },
+  }
+}

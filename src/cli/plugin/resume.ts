@@ -1,0 +1,25 @@
+import { Command, Option } from 'commander'
+import { stages } from '../../plugin/contract.ts'
+import type { CliContext } from '../context.ts'
+import { usd } from '../flag-values.ts'
+import { helpParagraphs } from '../help-paragraphs.ts'
+import { type ResumeFlags, withEvaluationFlags, withOutputFlags } from './plugin-flags.ts'
+import { pluginExitCodes } from './run.ts'
+
+export function pluginResumeCommand(context: CliContext): Command {
+  const command = new Command('resume')
+    .description('Go on with a run where it was stopped; nothing that was paid for is paid again.')
+    .argument('[run]', "a run id, the beginning of one, or 'latest'")
+    .option('-r, --run-id <run>', 'the same as naming it')
+    .option('-p, --plugin <name>', 'the latest run of this plugin')
+    .addOption(
+      new Option('-s, --from-stage <stage>', 'do this stage and those after it again').choices([...stages]),
+    )
+    .option('--max-cost-usd <usd>', 'a new limit for the whole run', usd)
+  return withOutputFlags(withEvaluationFlags(command))
+    .addHelpText('after', helpParagraphs(pluginExitCodes))
+    .action(async (run: string | undefined, flags: ResumeFlags) => {
+      const { resumeCommand } = await import('./resume-command.ts')
+      await resumeCommand({ run, flags }, context)
+    })
+}

@@ -1,0 +1,76 @@
+import { join, resolve } from 'node:path'
+import pc from 'picocolors'
+import { writeCases } from '../../plugin/cases/write-cases.ts'
+import type { Scenario } from '../../plugin/contract.ts'
+import type { EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
+import { evaluationFiles, readAnalysis, readScenarios } from '../../plugin/pipeline/evaluation-files.ts'
+import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { counted } from '../../report/quantity.ts'
+import { type Column, textTable } from '../../report/text-table.ts'
+import type { CliContext, CliStream } from '../context.ts'
+
+export interface ShowOptions {
+  readonly json: boolean
+  /** A directory, or true for the plugin's own. */
+  readonly writeCases: string | boolean | undefined
+  readonly request: EvaluationRequest
+}
+
+/** What `gantry plugin generate` came to, and the cases it was asked to write. */
+export async function showScenarios(
+  { runDir, runId }: EvaluationEnd,
+  options: ShowOptions,
+  stream: CliStream,
+  context: CliContext,
+): Promise<void> {
+  const files = evaluationFiles(runDir)
+  const scenarios = readScenarios(files)
+  const written =
+    options.writeCases === undefined || options.writeCases === false
+      ? null
+      : await writeCases(scenarios, {
+          dir:
+            options.writeCases === true
+              ? join(options.request.target.path, 'evals')
+              : resolve(context.cwd, options.writeCases),
+          plugin: readAnalysis(files),
+        })
+  if (options.json) {
+    const told = { run_id: runId, run_dir: runDir, scenarios, ...(written !== null && { cases: written }) }
+    context.stdout.write(`${JSON.stringify(told, null, 2)}\n`)
+    return
+  }
+  const { dim } = pc.createColors(stream.color)
+  const table = textTable(
+    columns(options.request.config.tuning.limits.prompt_display_length),
+    scenarios,
+    (stream.isTTY ? stream.columns : 140) - 2,
+  )
+  stream.write(`\n${dim(`  ${table.heading}`)}\n`)
+  for (const scenario of scenarios) stream.write(`  ${table.line(scenario)}\n`)
+  stream.write(`\nFiles  ${files.scenarios}\n`)
+  if (written !== null) {
+    stream.write(
+      `Cases  ${counted(written.filter(({ kind }) => kind === 'written').length, 'case')} written\n`,
+    )
+    for (const entry of written)
+      if (entry.kind === 'kept')
+        stream.write(dim(`  ${plainLine(entry.path)} is there already and was left as it is\n`))
+  }
+  stream.write(`Next   gantry plugin resume ${runId}\n`)
+}
+
+const columns = (promptLength: number): readonly Column<Scenario>[] => [
+  { title: 'scenario', text: ({ id }) => plainLine(id), shorten: 'middle' },
+  { title: 'type', text: ({ scenario_type: type }) => type, dropAt: 2 },
+  { title: 'fires', text: ({ expected_trigger: fires }) => (fires ? 'yes' : 'no') },
+  { title: 'from', text: ({ origin }) => origin, dropAt: 3 },
+  {
+    title: 'prompt',
+    text: ({ user_prompt: prompt }) => plainLine(prompt),
+    shorten: 'end',
+    maxWidth: promptLength,
+    dropAt: 1,
+  },
+]

@@ -1,0 +1,148 @@
+import { createFixture } from 'fs-fixture'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AgentOutcome } from '../agents/contract.ts'
+import type { AgentEvent, Untimed } from '../core/event.ts'
+import type { ModelBehind } from '../models/boundary/behind.ts'
+import type { Boundary } from '../models/boundary/contract.ts'
+import { openBoundary } from '../models/boundary/open-boundary.ts'
+import { boundaryScriptSchema } from '../models/boundary/script/schema.ts'
+import { builtInPrices } from '../models/prices.ts'
+import { openSessionBehind, type SessionBehind } from './session-behind.ts'
+
+let boundary: Boundary
+beforeAll(async () => {
+  boundary = await openBoundary({ closeGraceMs: 50 })
+})
+afterAll(() => boundary.close())
+
+const script = (text: string): ModelBehind['source'] => ({
+  kind: 'script',
+  script: boundaryScriptSchema.parse({ turns: [{ text }] }),
+})
+const ran: AgentOutcome = {
+  ending: 'exited',
+  exitCode: 0,
+  finalText: 'x',
+  costUsd: null,
+  tokens: null,
+  failure: null,
+}
+
+function open(model: ModelBehind, dir: string, meter: 'auto' | 'always' = 'auto'): Promise<SessionBehind> {
+  return openSessionBehind({
+    behind: { model, boundary: async () => boundary, faults: null },
+    meter,
+    places: { workspace: `${dir}/work`, home: `${dir}/home`, tmp: `${dir}/tmp` },
+    prices: builtInPrices,
+    redact: (text) => text,
+  })
+}
+
+async function ask({ endpoint }: SessionBehind, content: string): Promise<{ status: number; text: string }> {
+  const body = JSON.stringify({
+    model: 'claude-sonnet-4-5',
+    max_tokens: 50,
+    messages: [{ role: 'user', content }],
+    tools: [{ name: 'Read', input_schema: {} }],
+  })
+  const response = await fetch(`${endpoint.url}/v1/messages`, { method: 'POST', body })
+  return { status: response.status, text: await response.text() }
+}
+
+const end = (behind: SessionBehind, outcome: Partial<AgentOutcome> = {}) => {
+  const events: Untimed<AgentEvent>[] = []
+  return behind
+    .end({ ...ran, ...outcome }, (event) => events.push(event))
+    .then((part) => ({ ...part, events }))
+}
+
+test('each part is recorded by itself at one address, and replayed without the model, in other places', async () => {
+  await using fixture = await createFixture({})
+  const cassette = (name: string) => fixture.getPath(`cassettes/${name}`)
+  const recorder = await open({ source: script('Recorded.'), replay: 'record' }, fixture.getPath('first'))
+  for (const name of ['one', 'two']) {
+    expect(recorder.begin({ cassette: cassette(name), facts: {} })).toEqual({ kind: 'ready' })
+    expect((await ask(recorder, `${name} in ${fixture.getPath('first')}/work`)).text).toContain('Recorded.')
+    const { outcome, events, needsRecording } = await end(recorder)
+    expect(outcome).toMatchObject({ costUsd: 0, tokens: { output: 3 } })
+    expect(events).toMatchObject([{ event: 'usage' }])
+    expect(needsRecording).toBe(false)
+  }
+  await recorder.close()
+
+  const player = await open({ source: script('Live.'), replay: 'strict' }, fixture.getPath('second'))
+  player.begin({ cassette: cassette('two'), facts: {} })
+  expect((await ask(player, `two in ${fixture.getPath('second')}/work`)).text).toContain('Recorded.')
+  expect((await end(player)).outcome.invalid).toBeUndefined()
+
+  player.begin({ cassette: cassette('one'), facts: {} })
+  expect((await ask(player, 'something else')).status).toBe(402)
+  const off = await end(player, { failure: { reason: 'auth', message: 'API Error: 402' } })
+  expect(off).toMatchObject({ needsRecording: true, outcome: { failure: null } })
+  expect(off.outcome.invalid).toContain('something else')
+
+  expect(player.begin({ cassette: cassette('none'), facts: {} })).toMatchObject({
+    kind: 'unusable',
+    problem: expect.stringContaining('there is no cassette'),
+  })
+  player.begin({ cassette: cassette('one'), facts: {} })
+  await ask(player, 'one more turn than was recorded')
+  const stopped = await end(player, { ending: 'over_turns', exitCode: null })
+  expect(stopped).toMatchObject({ needsRecording: false })
+  expect(stopped.outcome.invalid).toBeUndefined()
+  await player.close()
+})
+
+test('a part that came to no end leaves no recording, and the next one begins anew', async () => {
+  await using fixture = await createFixture({})
+  const model = { source: script('Words.'), replay: 'record' } as const
+  const recorder = await open(model, fixture.path)
+  const cassette = fixture.getPath('c/one')
+  recorder.begin({ cassette, facts: {} })
+  await ask(recorder, 'hello')
+  await end(recorder, { ending: 'timed_out' })
+  expect(await fixture.exists('c/one/cassette.json')).toBe(false)
+  recorder.begin({ cassette, facts: {} })
+  await ask(recorder, 'hello')
+  await end(recorder)
+  expect(await fixture.exists('c/one/cassette.json')).toBe(true)
+  await recorder.close()
+})
+
+test('calls between parts are nobody’s: they are answered and neither recorded nor paid', async () => {
+  await using fixture = await createFixture({})
+  const behind = await open({ source: script('Words.'), replay: 'off' }, fixture.path)
+  expect((await ask(behind, 'early')).text).toContain('Done.')
+  behind.begin({ cassette: '', facts: {} })
+  const { outcome } = await end(behind)
+  expect(outcome.tokens).toBeNull()
+  expect((await ask(behind, 'late')).status).toBe(200)
+  await behind.close()
+  expect((await ask(behind, 'after the end')).status).toBe(401)
+})
+
+test('the cap of one part ends that part only', async () => {
+  await using fixture = await createFixture({})
+  const behind = await open({ source: script('Words.'), replay: 'off' }, fixture.path, 'always')
+  behind.begin({ cassette: '', facts: {}, maxCostUsd: 0.000_000_1 })
+  expect((await ask(behind, 'hello')).status).toBe(402)
+  const { outcome } = await end(behind, { failure: { reason: 'auth', message: '402' } })
+  expect(outcome).toMatchObject({ ending: 'over_budget', failure: null })
+  behind.begin({ cassette: '', facts: {}, maxCostUsd: 10 })
+  expect((await ask(behind, 'hello')).status).toBe(200)
+  expect((await end(behind)).outcome.ending).toBe('exited')
+  await behind.close()
+})
+
+test('what the provider asks to wait is handed on', async () => {
+  await using fixture = await createFixture({})
+  const limited = {
+    kind: 'script',
+    script: boundaryScriptSchema.parse({ turns: [{ error: { status: 429, retry_after_secs: 7 } }] }),
+  } as const
+  const behind = await open({ source: limited, replay: 'off' }, fixture.path)
+  behind.begin({ cassette: '', facts: {} })
+  await ask(behind, 'hello')
+  expect(await end(behind)).toMatchObject({ retryAfterMs: 7_000 })
+  await behind.close()
+})

@@ -1,0 +1,119 @@
+import { asString } from '../../../agents/json-fields.ts'
+import { componentId } from '../../component-list.ts'
+import type { CommandComponent } from '../../contract.ts'
+import { cliName } from '../component-names.ts'
+import { flagField, nameField, textField, toolsField } from '../frontmatter/fields.ts'
+import { bodyStart, type Markdown, noteFrontmatter } from '../frontmatter/read-markdown.ts'
+import { aliasOf, listedText } from '../listed-text.ts'
+import { noteDescription } from '../note-description.ts'
+import { noteName } from '../note-name.ts'
+import { noteTools } from '../note-tools.ts'
+import type { Notes } from '../notes.ts'
+import { hintArguments, longestHint, readHint } from './argument-hint.ts'
+import type { CommandSource } from './discover-commands.ts'
+
+export interface FoundCommand {
+  readonly component: CommandComponent
+  /** What the model is told about it; null when it is told nothing. */
+  readonly listed: string | null
+  readonly alias: string | null
+}
+
+export function commandComponent(
+  source: CommandSource,
+  given: Markdown,
+  plugin: string,
+  nameOf: (...wanted: readonly [string, ...string[]]) => string,
+  notes: Notes,
+): FoundCommand {
+  const markdown = withSaid(source, given)
+  const { fields, body, path } = markdown
+  const parts = [...source.namespace, source.fileName]
+  const name = nameOf(parts.join('/'))
+  const cli = cliName(plugin, parts)
+  const listed = listedText(fields, body)
+  const hint = hintOf(markdown, name, notes)
+  const component: CommandComponent = {
+    name,
+    cli_name: cli,
+    plugin,
+    path,
+    line: source.line ?? markdown.lineOf('description'),
+    description: markdown.description ?? bodyStart(body),
+    namespace: source.namespace.join('/'),
+    invocation: `/${cli}`,
+    argument_hint: hint,
+    arguments: hint === null ? [] : hintArguments(hint),
+    allowed_tools: toolsField(fields, 'allowed-tools'),
+    disable_model_invocation: flagField(fields, 'disable-model-invocation') ?? false,
+  }
+  noteFrontmatter(given, 'command', name, notes)
+  if (flagField(fields, 'user-invocable') === false)
+    notes.add('NOT_INVOCABLE', {
+      message: `nobody can type ${component.invocation}: user-invocable is false`,
+      suggestion: 'Remove user-invocable, or make it a skill.',
+      components: [componentId('command', name)],
+      path,
+      line: markdown.lineOf('user-invocable'),
+    })
+  const written = nameField(fields) ?? source.fileName
+  noteName('command', component, written, source.fileName, markdown.lineOf('name'), notes)
+  noteDescription('command', component, listed, markdown, notes)
+  noteTools('command', component, component.allowed_tools, markdown.lineOf('allowed-tools'), notes)
+  return {
+    component,
+    listed: component.disable_model_invocation ? null : listed,
+    alias: aliasOf(fields, cli),
+  }
+}
+
+/** What the manifest says of a command counts more than its frontmatter. */
+function withSaid({ said, line }: CommandSource, markdown: Markdown): Markdown {
+  if (said === undefined) return markdown
+  const description = asString(said.description)
+  const fields = {
+    ...markdown.fields,
+    ...(description !== undefined && { description }),
+    ...(said.argumentHint !== undefined && { 'argument-hint': said.argumentHint }),
+    ...(said.allowedTools !== undefined && { 'allowed-tools': said.allowedTools }),
+    ...(said.model !== undefined && { model: said.model }),
+  }
+  return {
+    ...markdown,
+    fields,
+    description: textField(fields, 'description'),
+    lineOf: (key) => (said[key] === undefined || line === undefined ? markdown.lineOf(key) : line),
+  }
+}
+
+function hintOf(markdown: Markdown, name: string, notes: Notes): string | null {
+  const value = markdown.fields['argument-hint']
+  const about = {
+    components: [componentId('command', name)],
+    path: markdown.path,
+    line: markdown.lineOf('argument-hint'),
+  }
+  const hint = readHint(value)
+  if (hint !== null && hint.length > longestHint) {
+    notes.add('ARGUMENT_HINT', {
+      message: `the argument hint has ${hint.length} characters, more than ${longestHint}; it is not used`,
+      suggestion: 'Name the arguments in a few words: [file] <name>.',
+      ...about,
+    })
+    return null
+  }
+  if (value !== undefined && value !== null && typeof value !== 'string')
+    notes.add('ARGUMENT_HINT', {
+      message: `without quotes YAML takes the argument hint for something else; people see ${JSON.stringify(shownAs(value))}`,
+      suggestion: `Put it into quotes: argument-hint: "${hint ?? '[file]'}".`,
+      severity: 'info',
+      ...about,
+    })
+  return hint
+}
+
+/** As JavaScript makes a text of it, which is what the CLI shows. */
+function shownAs(value: unknown): string {
+  if (Array.isArray(value)) return value.map(shownAs).join(',')
+  return typeof value === 'object' && value !== null ? '[object Object]' : String(value ?? '')
+}

@@ -1,0 +1,80 @@
+import { type JsoncMember, type JsoncNode, parseJsonc, plainValue } from '../../../core/jsonc/parse-jsonc.ts'
+import type { FileText } from './plugin-files.ts'
+
+/** JSON that still knows where everything stands. */
+export type JsonFile =
+  | { readonly kind: 'parsed'; readonly value: unknown; lineOf(path: readonly (string | number)[]): number }
+  | { readonly kind: 'broken'; readonly line: number; readonly column: number; readonly text: string }
+
+/** As strict as Claude Code: no comments, no comma at the end. Never throws for what the text contains. */
+export function parseJsonFile(text: string): JsonFile {
+  const parsed = parseJsonc(text, { comments: false })
+  const starts = lineStarts(text)
+  if (parsed.kind === 'broken') {
+    const line = lineAt(starts, parsed.offset)
+    return { kind: 'broken', line, column: parsed.offset - (starts[line - 1] ?? 0) + 1, text: parsed.text }
+  }
+  const find = memberFinder()
+  return {
+    kind: 'parsed',
+    value: plainValue(parsed.node),
+    lineOf: (path) => lineAt(starts, offsetOf(parsed.node, path, find)),
+  }
+}
+
+/** The same for a file in which Claude Code takes no byte order mark, as it does in the manifest alone. */
+export function parseUnmarkedJson({ text, hasMark }: FileText): JsonFile {
+  if (hasMark) return { kind: 'broken', line: 1, column: 1, text: 'it begins with a byte order mark' }
+  return parseJsonFile(text)
+}
+
+/** Where the key stands, or the item; the deepest thing on the way that is there. */
+function offsetOf(root: JsoncNode, path: readonly (string | number)[], find: Find): number {
+  let node = root
+  let offset = root.start
+  for (const step of path) {
+    if (node.kind === 'object') {
+      const member = find(node, step)
+      if (member === undefined) return offset
+      offset = member.keyStart
+      node = member.value
+    } else if (node.kind === 'array' && typeof step === 'number') {
+      const item = node.items[step]
+      if (item === undefined) return offset
+      offset = item.start
+      node = item
+    } else return offset
+  }
+  return offset
+}
+
+type ObjectNode = Extract<JsoncNode, { kind: 'object' }>
+type Find = (node: ObjectNode, key: string | number) => JsoncMember | undefined
+
+/** Of a key that stands there twice the last one. A file may have thousands of keys, and every one may be asked for. */
+function memberFinder(): Find {
+  const known = new WeakMap<ObjectNode, ReadonlyMap<string | number, JsoncMember>>()
+  return (node, key) => {
+    const members = known.get(node) ?? new Map(node.members.map((member) => [member.key, member]))
+    known.set(node, members)
+    return members.get(key)
+  }
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}
+
+/** The last line that begins before the offset or at it. */
+function lineAt(starts: readonly number[], offset: number): number {
+  let low = 0
+  let high = starts.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((starts[middle] ?? 0) <= offset) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,51 @@
+import type { Notes } from '../notes.ts'
+import { byCollation } from './by-collation.ts'
+import { below, type PluginFiles } from './plugin-files.ts'
+
+/** Deeper and more than any plugin has; a tree without end must not hold us up. */
+const deepest = 20
+const mostFiles = 2_000
+
+/**
+ * All `.md` files below a directory, in Claude Code's order. It follows no links there. `prunes`: told the names in a directory, it
+ * may choose the only file of it that counts.
+ */
+export function markdownTree(
+  top: string,
+  files: PluginFiles,
+  notes: Notes,
+  prunes: (names: readonly string[]) => string | undefined = () => undefined,
+): readonly string[] {
+  const found: string[] = []
+  const visit = (directory: string, depth: number): void => {
+    const entries = files.list(directory)
+    const only = prunes(entries.filter(({ kind }) => kind === 'file').map(({ name }) => name))
+    for (const { name, kind } of entries) {
+      const path = below(directory, name)
+      if (kind === 'link') noteLink(path, files, notes)
+      if (only !== undefined && name !== only) continue
+      if (kind === 'directory' && depth < deepest) visit(path, depth + 1)
+      if (!/\.md$/i.test(name)) continue
+      if (kind === 'file') found.push(path)
+      // Reading a pipe says what is wrong with it.
+      if (kind === 'other') files.read(path)
+    }
+  }
+  visit(top, 1)
+  if (found.length > mostFiles)
+    notes.add('TOO_MANY_FILES', {
+      message: `${top} has ${found.length} Markdown files; the first ${mostFiles} were looked at`,
+      suggestion: 'Move what is no component elsewhere.',
+      path: top,
+    })
+  return found.sort(byCollation).slice(0, mostFiles)
+}
+
+function noteLink(path: string, files: PluginFiles, notes: Notes): void {
+  if (files.placeOf(path) === 'outside') return
+  notes.add('LINK_IGNORED', {
+    message: `${path} is a link, and Claude Code loads no links from there`,
+    suggestion: 'Put the file itself there.',
+    path,
+  })
+}

@@ -1,0 +1,189 @@
+import { basename, join, relative } from 'node:path'
+import { contentHash } from '../../../io/content-hash.ts'
+import { entryKind } from '../../../io/entry-kind.ts'
+import { isExecutable } from '../../../io/find-program.ts'
+import { listDirectory, showPath } from '../../../io/list-directory.ts'
+import { readHead } from '../../../io/read-head.ts'
+import { type InsideText, readTextInside } from '../../../io/read-text-inside.ts'
+import { resolveInside } from '../../../io/resolve-inside.ts'
+import type { Notes } from '../notes.ts'
+import { byCollation } from './by-collation.ts'
+
+/** The files of one plugin. Nothing outside of it is ever opened, nothing is waited for, and only so much is read. */
+export interface PluginFiles {
+  /** Absolute and resolved. */
+  readonly root: string
+  /** What stands at a path; a link inside the plugin is followed, one that leads out is written down. */
+  placeOf(path: string): Place
+  /** In Claude Code's order; none when there is no such directory. */
+  list(path: string): readonly Entry[]
+  /** null when there is nothing to read, which is written down unless nothing is there at all. */
+  read(path: string): FileText | null
+  isExecutable(path: string): boolean
+  /** Of all that was read so far. */
+  hash(): string
+}
+
+export type Place = 'file' | 'directory' | 'missing' | 'outside' | 'other'
+
+export interface Entry {
+  readonly name: string
+  /** A link is none of the others, wherever it leads. */
+  readonly kind: 'file' | 'directory' | 'link' | 'other'
+}
+
+export interface FileText {
+  readonly path: string
+  /** Without byte order mark and carriage returns; '' when the file is binary. */
+  readonly text: string
+  /** It began with a byte order mark. */
+  readonly hasMark: boolean
+  /** Its lines ended in carriage returns. */
+  readonly hadReturns: boolean
+}
+
+/** No description, hook or example needs more. */
+const maxBytes = 1024 * 1024
+const headBytes = 64 * 1024
+/** In one directory. */
+const mostEntries = 5_000
+
+export function openPluginFiles(root: string, notes: Notes): PluginFiles {
+  const known = new Map<string, FileText | null>()
+  const hashed = new Map<string, string>()
+  const placeOf = (path: string): Place => {
+    const where = resolveInside(root, path)
+    if (where.kind === 'missing') return 'missing'
+    if (where.kind === 'inside') {
+      const kind = entryKind(where.path)
+      return kind === 'file' || kind === 'directory' ? kind : 'other'
+    }
+    noteOutside(notes, path, where.reason)
+    return 'outside'
+  }
+  return {
+    root,
+    placeOf,
+    list: (path) => (placeOf(path) === 'directory' ? entriesOf(root, path, notes) : []),
+    read: (path) => {
+      const before = known.get(path)
+      if (before !== undefined) return before
+      const read = readTextInside(root, path, { maxBytes })
+      const text = textOf(read, path, notes)
+      if (text !== null) hashed.set(path, read.kind === 'too_large' ? `${read.bytes} bytes: ${text}` : text)
+      const file =
+        text === null
+          ? null
+          : {
+              path,
+              text: clean(text, path, notes),
+              hasMark: text.startsWith('\uFEFF'),
+              hadReturns: text.includes('\r'),
+            }
+      known.set(path, file)
+      return file
+    },
+    isExecutable: (path) => isExecutable(join(root, path)),
+    hash: () => contentHash([...hashed].sort(([a], [b]) => (a < b ? -1 : 1)).flat()),
+  }
+}
+
+function entriesOf(root: string, path: string, notes: Notes): readonly Entry[] {
+  let listed: ReturnType<typeof listDirectory>
+  try {
+    listed = listDirectory(join(root, path))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    noteUnreadable(notes, path, `cannot be listed: ${why}`)
+    return []
+  }
+  const entries = listed.flatMap((entry): Entry[] => {
+    if (typeof entry.name !== 'string') {
+      noteUnreadable(notes, join(path, showPath(entry.name)), 'has a name that is not UTF-8')
+      return []
+    }
+    const kind = entry.isFile() ? 'file' : entry.isDirectory() ? 'directory' : undefined
+    return [{ name: entry.name, kind: kind ?? (entry.isSymbolicLink() ? 'link' : 'other') }]
+  })
+  if (entries.length > mostEntries)
+    notes.add('TOO_MANY_FILES', {
+      message: `${path} has ${entries.length} entries; the first ${mostEntries} were looked at`,
+      suggestion: 'Move what is no component elsewhere.',
+      path,
+    })
+  return entries.sort((a, b) => byCollation(a.name, b.name)).slice(0, mostEntries)
+}
+
+function textOf(read: InsideText, path: string, notes: Notes): string | null {
+  switch (read.kind) {
+    case 'text':
+      return read.text
+    case 'too_large': {
+      notes.add('FILE_TOO_LARGE', {
+        message: `${path} has ${read.bytes} bytes; only its first ${headBytes} were read`,
+        suggestion: 'Move the long parts to files of their own that it refers to.',
+        path,
+        detail: { bytes: read.bytes, read_bytes: headBytes },
+      })
+      const head = readHead(read.path, headBytes)
+      return head.kind === 'text' ? head.text : ''
+    }
+    case 'outside':
+      noteOutside(notes, path, read.reason)
+      return null
+    case 'missing':
+      return null
+    case 'not_a_file':
+      noteUnreadable(notes, path, `is ${read.what}, not a file`)
+      return null
+    case 'unreadable':
+      noteUnreadable(notes, path, `cannot be read: ${read.reason}`)
+      return null
+  }
+}
+
+function clean(text: string, path: string, notes: Notes): string {
+  if (text.includes('\0')) {
+    notes.add('FILE_NOT_TEXT', {
+      message: `${basename(path)} is binary; nothing of it was read`,
+      suggestion: 'Write it as UTF-8 text.',
+      path,
+    })
+    return ''
+  }
+  if (text.includes('\uFFFD'))
+    notes.add('FILE_NOT_TEXT', {
+      message: `${basename(path)} has bytes that are not UTF-8`,
+      suggestion: 'Save it as UTF-8.',
+      path,
+      severity: 'warning',
+    })
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
+  return plain.includes('\r') ? plain.replaceAll(/\r\n?/g, '\n') : plain
+}
+
+function noteOutside(notes: Notes, path: string, reason: string): void {
+  notes.add('LINK_OUTSIDE', {
+    message: `${path} is not followed: ${reason}`,
+    suggestion: 'Keep everything the plugin needs inside its own directory.',
+    path,
+  })
+}
+
+function noteUnreadable(notes: Notes, path: string, why: string): void {
+  notes.add('FILE_UNREADABLE', {
+    message: `${path} ${why}`,
+    suggestion: 'Replace it by a text file that everybody may read.',
+    path,
+  })
+}
+
+/** A path somebody wrote, as the other paths of the plugin are written: relative to its root, without `./`. */
+export function tidyPath(root: string, path: string): string {
+  return relative(root, join(root, path))
+}
+
+/** A path one step further; the root itself is ''. */
+export function below(directory: string, name: string): string {
+  return directory === '' ? name : `${directory}/${name}`
+}

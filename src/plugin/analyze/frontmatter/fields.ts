@@ -1,0 +1,55 @@
+import type { Json } from '../../../agents/json-fields.ts'
+
+/** What Claude Code takes as a text: also a number, true and false. null when there is none, or something else. */
+export function textField(fields: Json, key: string): string | null {
+  const value = fields[key]
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'string') return null
+  const text = value.trim()
+  return text === '' ? null : text
+}
+
+/** A name may be a list: Claude Code makes a text of it. */
+export function nameField(fields: Json): string | null {
+  const { name } = fields
+  if (!Array.isArray(name)) return textField(fields, 'name')
+  const text = name.filter((item) => ['string', 'number', 'boolean'].includes(typeof item)).join(',')
+  return text === '' ? null : text
+}
+
+/** `true`, and what people write for it. */
+export function flagField(fields: Json, key: string): boolean | null {
+  const value = fields[key]
+  if (typeof value === 'boolean') return value
+  if (typeof value !== 'string') return null
+  const word = value.trim().toLowerCase()
+  if (['true', 'yes', 'on', '1'].includes(word)) return true
+  return ['false', 'no', 'off', '0'].includes(word) ? false : null
+}
+
+/** Tools as they are written: a list, or a text with commas or blanks between them. What stands in parentheses stays together. */
+export function toolsField(fields: Json, key: string): readonly string[] {
+  const value = fields[key]
+  if (Array.isArray(value)) return value.flatMap((item) => (typeof item === 'string' ? splitTools(item) : []))
+  return typeof value === 'string' ? splitTools(value) : []
+}
+
+function splitTools(text: string): readonly string[] {
+  const separator = hasComma(text) ? /,/ : /\s/
+  const found: string[] = []
+  let depth = 0
+  let current = ''
+  for (const char of text) {
+    if (char === '(') depth += 1
+    if (char === ')') depth = Math.max(0, depth - 1)
+    if (depth === 0 && separator.test(char)) {
+      found.push(current)
+      current = ''
+    } else current += char
+  }
+  return [...found, current].map((tool) => tool.trim()).filter((tool) => tool !== '')
+}
+
+function hasComma(text: string): boolean {
+  return text.replaceAll(/\([^()]*\)/g, '').includes(',')
+}

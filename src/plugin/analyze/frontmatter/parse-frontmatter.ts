@@ -1,0 +1,87 @@
+import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { parseSource, type Source } from '../../../io/yaml-source.ts'
+import { quoteFrontmatter, tidyFrontmatter } from './mend-frontmatter.ts'
+
+/** What stands above the text of a Markdown file. */
+export interface Frontmatter {
+  /** Empty when there is none, or none that can be read. */
+  readonly fields: Json
+  /** Everything below it. */
+  readonly body: string
+  /** The line of the file on which the body begins. */
+  readonly bodyLine: number
+  /** Of the file; the first line when there is no such key. */
+  lineOf(key: string): number
+  readonly isPresent: boolean
+  /** It is not YAML. `isRead`: Claude Code reads it nevertheless, and so do the fields. */
+  readonly problem?: { readonly line: number; readonly text: string; readonly isRead: boolean }
+}
+
+/**
+ * YAML between two lines of three dashes, the first of them at the very top. Never throws for what the text contains. The text has
+ * no carriage returns any more; whether it had any counts, because Claude Code mends only what has none.
+ */
+export function parseFrontmatter(text: string, hadReturns = false): Frontmatter {
+  const span = spanOf(text)
+  if (span === null) return { fields: {}, body: text, bodyLine: 1, lineOf: () => 1, isPresent: false }
+  const base = { body: span.body, bodyLine: span.bodyLine, isPresent: true }
+  if (span.yaml.length > mostCharacters)
+    return unread(base, { line: 1, text: `it has more than ${mostCharacters} characters` })
+  const source = parseSource(span.yaml, '')
+  if (source.kind === 'parsed') {
+    const fields = asObject(source.value)
+    if (fields !== null) return { ...base, fields, lineOf: linesOf(source) }
+    return unread(base, { line: 2, text: 'it holds no keys' })
+  }
+  const [first] = source.problems
+  const line = Math.min((first?.at.line ?? 1) + 1, span.bodyLine - 2)
+  const problem = { line, text: first?.text ?? 'it cannot be read' }
+  for (const yaml of mendings(span.yaml, hadReturns)) {
+    const mended = parseSource(yaml, '')
+    const fields = mended.kind === 'parsed' ? asObject(mended.value) : null
+    if (mended.kind === 'parsed' && fields !== null)
+      return { ...base, fields, lineOf: lineFinder(span.yaml), problem: { ...problem, isRead: true } }
+  }
+  return unread(base, problem)
+}
+
+function mendings(yaml: string, hadReturns: boolean): readonly string[] {
+  const tidy = tidyFrontmatter(yaml)
+  return hadReturns ? [tidy] : [tidy, quoteFrontmatter(tidy)]
+}
+
+/** Nobody writes so much above a text, and a text made for it can keep the reader of YAML busy for the square of its length. */
+const mostCharacters = 16 * 1024
+
+function unread(
+  base: Pick<Frontmatter, 'body' | 'bodyLine' | 'isPresent'>,
+  problem: { readonly line: number; readonly text: string },
+): Frontmatter {
+  return { ...base, fields: {}, lineOf: () => problem.line, problem: { ...problem, isRead: false } }
+}
+
+function linesOf(source: Source): (key: string) => number {
+  return (key) => (source.keyPositionOf([key]).line ?? 1) + 1
+}
+
+/** Of what was mended the lines of the file count; of a key that stands there twice the last. */
+function lineFinder(yaml: string): (key: string) => number {
+  const keys = yaml.split('\n').map((line) => line.trimStart().split(':')[0])
+  return (key) => Math.max(keys.lastIndexOf(key), 0) + 2
+}
+
+interface Span {
+  readonly yaml: string
+  readonly body: string
+  readonly bodyLine: number
+}
+
+function spanOf(text: string): Span | null {
+  const opening = /^---[ \t]*\n/.exec(text)?.[0]
+  if (opening === undefined) return null
+  const closing = /^---[ \t]*$/m.exec(text.slice(opening.length))
+  if (closing === null) return null
+  const yaml = text.slice(opening.length, opening.length + closing.index)
+  const after = opening.length + closing.index + closing[0].length
+  return { yaml, body: text.slice(after + 1), bodyLine: yaml.split('\n').length + 2 }
+}

@@ -1,0 +1,95 @@
+import { asArray, asObject, type Json } from '../../../agents/json-fields.ts'
+import type { PluginFiles } from '../files/plugin-files.ts'
+import { tidyPath } from '../files/plugin-files.ts'
+import type { Notes } from '../notes.ts'
+import { type Manifest, manifestFile } from './read-manifest.ts'
+
+/** A file or directory the manifest names, that is there. Relative to the root, without `./`. */
+export interface DeclaredPath {
+  readonly path: string
+  readonly kind: 'file' | 'directory'
+  readonly line: number
+}
+
+/** An object that stands in the manifest itself. */
+export interface DeclaredInline {
+  readonly value: Json
+  /** Where in the manifest. */
+  readonly at: readonly (string | number)[]
+}
+
+export interface Declared {
+  readonly paths: readonly DeclaredPath[]
+  readonly inline: readonly DeclaredInline[]
+}
+
+/** What a key of the manifest names; null when it is not there. What cannot be followed is written down and left out. */
+export function declaredPaths(
+  manifest: Manifest,
+  key: string,
+  files: PluginFiles,
+  notes: Notes,
+): Declared | null {
+  const value = manifest.fields[key]
+  if (value === undefined || value === null) return null
+  const items = Array.isArray(value)
+    ? asArray(value).map((item, index) => ({ item, at: [key, index] }))
+    : [{ item: value, at: [key] }]
+  const paths: DeclaredPath[] = []
+  const inline: DeclaredInline[] = []
+  for (const { item, at } of items) {
+    const object = asObject(item)
+    if (object !== null) inline.push({ value: object, at })
+    if (typeof item !== 'string') continue
+    const found = follow(item, key, manifest.lineOf(at), files, notes)
+    if (found !== null && !paths.some(({ path }) => path === found.path)) paths.push(found)
+  }
+  return { paths, inline }
+}
+
+/** One path of the manifest, as Claude Code would follow it; null when it would not. */
+export function follow(
+  written: string,
+  key: string,
+  line: number,
+  files: PluginFiles,
+  notes: Notes,
+): DeclaredPath | null {
+  const at = { path: manifestFile, line }
+  if (!written.startsWith('./') && !written.startsWith('../')) {
+    notes.add('PATH_REFUSED', {
+      message: `${key} names '${written}', and Claude Code loads nothing of a plugin whose paths do not begin with ./`,
+      suggestion: `Write './${written.replace(/^\/+/, '')}'.`,
+      ...at,
+    })
+    return null
+  }
+  const path = tidyPath(files.root, written)
+  const place = path === '..' || path.startsWith('../') ? 'outside' : files.placeOf(path)
+  switch (place) {
+    case 'file':
+    case 'directory':
+      return { path, kind: place, line }
+    case 'missing':
+      notes.add('PATH_MISSING', {
+        message: `${key} names ${written}, which is not there`,
+        suggestion: 'Correct the path, or remove it from the manifest.',
+        ...at,
+      })
+      return null
+    case 'outside':
+      notes.add('LINK_OUTSIDE', {
+        message: `${key} names ${written}, which leads out of the plugin`,
+        suggestion: 'Keep everything the plugin needs inside its own directory.',
+        ...at,
+      })
+      return null
+    case 'other':
+      notes.add('FILE_UNREADABLE', {
+        message: `${key} names ${written}, which is neither a file nor a directory`,
+        suggestion: 'Replace it by a text file that everybody may read.',
+        ...at,
+      })
+      return null
+  }
+}

@@ -1,0 +1,84 @@
+import { compilePattern } from '../../core/pattern.ts'
+import { longestPattern, scorePattern, unsafePoints } from '../sanitize/score-pattern.ts'
+
+/**
+ * Whether a hook group with this matcher fires for a value of its event (the name of a tool, the source of a session, …), as
+ * Claude Code decides it. Case counts. Whether the event takes a matcher at all is the caller's to know.
+ */
+export function hookMatches(matcher: string | null | undefined, value: string): boolean {
+  const read = readMatcher(matcher)
+  switch (read.kind) {
+    case 'all':
+      return true
+    case 'names':
+      return spellings(value).some((spelling) => read.names.includes(spelling))
+    case 'pattern':
+      return spellings(value).some(read.test)
+    case 'broken':
+      return false
+  }
+}
+
+export type Matcher =
+  | { readonly kind: 'all' }
+  /** Exact names; none of them fits nothing. */
+  | { readonly kind: 'names'; readonly names: readonly string[] }
+  | { readonly kind: 'pattern'; readonly test: (value: string) => boolean }
+  /** Fits nothing. */
+  | { readonly kind: 'broken'; readonly why: string }
+
+export function readMatcher(matcher: string | null | undefined): Matcher {
+  if (matcher === null || matcher === undefined || matcher === '' || matcher === '*') return { kind: 'all' }
+  const known = read.get(matcher)
+  if (known !== undefined) return known
+  const found = listShape.test(matcher) ? namesOf(matcher) : patternOf(matcher)
+  if (read.size >= mostKept) read.clear()
+  read.set(matcher, found)
+  return found
+}
+
+/** Made of these alone it is a name or a list of names; with anything else it is a regular expression. */
+const listShape = /^[A-Za-z0-9_ ,|-]*$/
+
+const read = new Map<string, Matcher>()
+const mostKept = 256
+
+function namesOf(matcher: string): Matcher {
+  const names = matcher.split(/[|,]/).map((name) => name.trim())
+  return { kind: 'names', names: names.filter((name) => name !== '') }
+}
+
+/**
+ * JavaScript's expressions, not anchored. One that could take for ever on a long name is run by the engine that cannot; what
+ * that one does not know either is not tried at all.
+ */
+function patternOf(source: string): Matcher {
+  let pattern: RegExp
+  try {
+    pattern = new RegExp(source)
+  } catch (cause) {
+    return { kind: 'broken', why: cause instanceof Error ? cause.message : String(cause) }
+  }
+  if (source.length > longestMatcher) return { kind: 'broken', why: `it has ${source.length} characters` }
+  const plain: Matcher = { kind: 'pattern', test: (value) => pattern.test(value) }
+  const repetitions = source.match(/[*+}]/g)?.length ?? 0
+  const isNested = source.length > longestPattern || scorePattern(source).points >= unsafePoints
+  if (!isNested && repetitions <= harmlessRepetitions) return plain
+  const linear = compilePattern(source)
+  if (linear.kind === 'ok') return { kind: 'pattern', test: linear.pattern.test }
+  if (!isNested && repetitions <= bearableRepetitions) return plain
+  return { kind: 'broken', why: 'its repetitions can take for ever' }
+}
+
+/** The tools of a hundred servers by name are shorter. */
+const longestMatcher = 10_000
+
+/** One after the other, each more costs the length of the name as a factor. */
+const harmlessRepetitions = 3
+const bearableRepetitions = 5
+
+/** The tool that starts subagents had another name before, and matchers with either name go on to fit. */
+function spellings(value: string): readonly string[] {
+  if (value === 'Agent') return ['Agent', 'Task']
+  return value === 'Task' ? ['Task', 'Agent'] : [value]
+}

@@ -1,0 +1,83 @@
+import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { componentId } from '../../component-list.ts'
+import { parseUnmarkedJson } from '../files/json-file.ts'
+import type { PluginFiles } from '../files/plugin-files.ts'
+import { declaredPaths } from '../manifest/declared-paths.ts'
+import { type Manifest, manifestFile } from '../manifest/read-manifest.ts'
+import type { Notes } from '../notes.ts'
+
+/** A server as it is written, wherever that is. */
+export interface ServerEntry {
+  readonly name: string
+  readonly config: unknown
+  readonly path: string
+  readonly line: number
+}
+
+const standard = '.mcp.json'
+
+/** `.mcp.json`, then what the manifest names and holds. Of two with one name the later counts. */
+export function serverEntries(files: PluginFiles, manifest: Manifest, notes: Notes): readonly ServerEntry[] {
+  const declared = declaredPaths(manifest, 'mcpServers', files, notes)
+  const paths = [standard, ...(declared?.paths ?? []).map(({ path }) => path)]
+  const entries = [
+    ...[...new Set(paths)].flatMap((path) =>
+      files.placeOf(path) === 'missing' ? [] : entriesOfFile(path, files, notes),
+    ),
+    ...(declared?.inline ?? []).flatMap(({ value, at }) =>
+      entriesOf(value, manifestFile, (steps) => manifest.lineOf([...at, ...steps])),
+    ),
+  ]
+  const byName = new Map<string, ServerEntry>()
+  for (const entry of entries) {
+    const before = byName.get(entry.name)
+    if (before !== undefined)
+      notes.add('NAME_COLLISION', {
+        message: `the server ${entry.name} is declared in ${before.path} and in ${entry.path}; the later one counts`,
+        suggestion: 'Rename one of them.',
+        severity: 'warning',
+        components: [componentId('mcp_server', entry.name)],
+        path: entry.path,
+        line: entry.line,
+      })
+    byName.set(entry.name, entry)
+  }
+  return [...byName.values()]
+}
+
+function entriesOfFile(path: string, files: PluginFiles, notes: Notes): readonly ServerEntry[] {
+  if (/\.(?:mcpb|dxt)$/i.test(path)) {
+    notes.add('MCP_INVALID', {
+      message: `${path} is a bundle, which is not looked into`,
+      suggestion: 'Evaluate its server by a file with mcpServers.',
+      severity: 'info',
+      path,
+    })
+    return []
+  }
+  const file = files.read(path)
+  if (file === null) return []
+  const parsed = parseUnmarkedJson(file)
+  const top = parsed.kind === 'parsed' ? asObject(parsed.value) : null
+  if (parsed.kind === 'broken' || top === null) {
+    notes.add('MCP_INVALID', {
+      message: `${path} is no JSON object, so that no server of it is started${parsed.kind === 'broken' ? `: ${parsed.text}` : ''}`,
+      suggestion: 'Write { "mcpServers": { "name": { "command": "…" } } }.',
+      path,
+      line: parsed.kind === 'broken' ? parsed.line : 1,
+    })
+    return []
+  }
+  const wrapped = asObject(top.mcpServers)
+  return wrapped === null
+    ? entriesOf(top, path, parsed.lineOf)
+    : entriesOf(wrapped, path, (steps) => parsed.lineOf(['mcpServers', ...steps]))
+}
+
+function entriesOf(
+  servers: Json,
+  path: string,
+  lineOf: (steps: readonly string[]) => number,
+): readonly ServerEntry[] {
+  return Object.entries(servers).map(([name, config]) => ({ name, config, path, line: lineOf([name]) }))
+}

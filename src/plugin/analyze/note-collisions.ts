@@ -1,0 +1,37 @@
+import type { Notes } from './notes.ts'
+
+/** A name in one of the CLI's name spaces: skills and commands share one, agents have one of their own, servers another. */
+export interface Named {
+  readonly id: string
+  readonly space: 'invoked' | 'agent' | 'server'
+  readonly name: string
+  /** The name in its frontmatter, under which it can be reached, too. */
+  readonly isAlias: boolean
+  readonly path: string
+  readonly line?: number
+}
+
+/** Says which components have the same name. In the order in which Claude Code loads them: the first is the one that can be reached. */
+export function noteCollisions(named: readonly Named[], notes: Notes): void {
+  const groups = Map.groupBy(named, ({ space, name }) => `${space}\0${name.toLowerCase()}`)
+  for (const group of groups.values()) {
+    const [first, ...others] = group
+    if (first === undefined) continue
+    for (const other of others) {
+      if (other.id === first.id) continue
+      const isHidden = other.name === first.name && !other.isAlias && !first.isAlias
+      notes.add('NAME_COLLISION', {
+        message: isHidden
+          ? `${other.id} (${other.path}) and ${first.id} (${first.path}) are both ${first.name}; Claude Code reaches only the latter`
+          : other.name === first.name
+            ? `${other.id} calls itself ${other.name} in its frontmatter, and so is ${first.id} called`
+            : `${other.name} and ${first.name} differ only in upper and lower case`,
+        suggestion: 'Rename one of them.',
+        severity: isHidden ? 'error' : 'warning',
+        components: [first.id, other.id],
+        path: other.path,
+        ...(other.line !== undefined && { line: other.line }),
+      })
+    }
+  }
+}

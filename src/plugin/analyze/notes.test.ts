@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { createNotes } from './notes.ts'
+
+test('the worst comes first, then the order of the files; said twice is said once', () => {
+  const notes = createNotes()
+  const remark = (path: string, line: number) => ({ message: 'm', suggestion: 's.', path, line })
+  notes.add('HOOK_TIMEOUT', remark('b', 1))
+  notes.add('HOOK_INVALID', remark('b', 2))
+  notes.add('HOOK_INVALID', remark('b', 2))
+  notes.add('HOOK_INVALID', remark('a', 9))
+  notes.add('HOOK_MODULES', remark('a', 1))
+  expect(notes.findings().map(({ code, path, line }) => [code, path, line])).toEqual([
+    ['HOOK_INVALID', 'a', 9],
+    ['HOOK_INVALID', 'b', 2],
+    ['HOOK_TIMEOUT', 'b', 1],
+    ['HOOK_MODULES', 'a', 1],
+  ])
+})
+
+test('what is wrong thousands of times is told hundreds of times, and how often it is not told', () => {
+  const notes = createNotes()
+  for (let line = 1; line <= 1_200; line += 1)
+    notes.add('UNKNOWN_TOOL', { message: 'm', suggestion: 's.', path: 'a', line })
+  const findings = notes.findings()
+  expect(findings.length).toBe(501)
+  expect(findings.at(-1)).toMatchObject({
+    severity: 'info',
+    message: '700 more findings of this kind are not told',
+  })
+})

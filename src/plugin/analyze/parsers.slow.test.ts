@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseExamples } from './agents/parse-examples.ts'
+import { hintArguments } from './commands/argument-hint.ts'
+import { parseJsonFile } from './files/json-file.ts'
+import { pluginReferences, relativeReferences } from './files/plugin-references.ts'
+import { toolsField } from './frontmatter/fields.ts'
+import { hookBehavior } from './hooks/hook-behavior.ts'
+import { matchingTools } from './hooks/matching-tools.ts'
+import { hookMatches } from './matcher.ts'
+import { findOverlaps } from './overlap/find-overlaps.ts'
+import { intentOf } from './skills/intent-of.ts'
+import { triggerPhrases } from './skills/trigger-phrases.ts'
+
+test('no text makes a parser throw', () => {
+  const piece = fc.constantFrom(
+    '<example>',
+    '</example>',
+    'user:',
+    '"',
+    "'",
+    '“',
+    '[',
+    ']',
+    '<',
+    '>',
+    '(',
+    ')',
+    '{',
+    '}',
+    ',',
+    ':',
+    '\n',
+    '\\n',
+    `\${CLAUDE_PLUGIN_ROOT}/`,
+    '|',
+    '*',
+    '+',
+    '?',
+    '^',
+    '漢字',
+    '\0',
+    'asks to ',
+  )
+  const text = fc
+    .array(fc.oneof(piece, fc.string(), fc.string({ unit: 'binary' })), { maxLength: 25 })
+    .map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      for (const phrase of triggerPhrases(one)) expect(intentOf(phrase).raw_phrase).toBe(phrase)
+      parseExamples(one)
+      hintArguments(one)
+      toolsField({ tools: one }, 'tools')
+      hookMatches(one, other)
+      matchingTools(one)
+      hookBehavior(one)
+      pluginReferences(one)
+      relativeReferences(one)
+      parseJsonFile(one)
+      findOverlaps(
+        [
+          { id: 'a', description: one },
+          { id: 'b', description: other },
+        ],
+        () => true,
+      )
+    }),
+  )
+})

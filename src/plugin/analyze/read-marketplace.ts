@@ -1,0 +1,101 @@
+import { basename, dirname, join, resolve } from 'node:path'
+import { asArray, asObject, asString } from '../../agents/json-fields.ts'
+import { GantryError } from '../../core/error.ts'
+import { isDirectory } from '../../io/path-kind.ts'
+import { readTextInside } from '../../io/read-text-inside.ts'
+import { realPath } from '../../io/real-path.ts'
+import { parseJsonFile } from './files/json-file.ts'
+import { sourcePath } from './marketplace-source.ts'
+
+export interface Marketplace {
+  readonly name: string
+  readonly owner: string | null
+  /** Absolute; relative sources start here. */
+  readonly root: string
+  /** Absolute. */
+  readonly file: string
+  readonly plugins: readonly MarketplacePlugin[]
+}
+
+export interface MarketplacePlugin {
+  readonly name: string
+  /** As it is written: a path, or where it would have to be fetched from. */
+  readonly source: unknown
+  readonly description: string | null
+  /** Absolute and resolved; null when the plugin is not on this machine. */
+  readonly path: string | null
+  /** Why there is no path. */
+  readonly problem: string | null
+}
+
+const manifest = '.claude-plugin/marketplace.json'
+const maxBytes = 4 * 1024 * 1024
+
+/**
+ * The plugins of a marketplace, given its directory or its file. Nothing is fetched: a plugin that lies elsewhere has a problem
+ * instead of a path, and so has one whose path or link leads out of the marketplace. Throws NOT_FOUND or INVALID_FILE.
+ */
+export async function readMarketplace(path: string): Promise<Marketplace> {
+  const { root, file } = placeOf(resolve(path))
+  const read = readTextInside(root, file, { maxBytes })
+  const at = { file: join(root, file) }
+  const example =
+    'A marketplace is a directory with .claude-plugin/marketplace.json: {"name": …, "owner": {"name": …}, "plugins": […]}.'
+  if (read.kind !== 'text') {
+    const why =
+      read.kind === 'outside'
+        ? read.reason
+        : `it is ${read.kind === 'missing' ? 'not there' : read.kind.replaceAll('_', ' ')}`
+    const code = read.kind === 'missing' ? 'NOT_FOUND' : 'INVALID_FILE'
+    throw new GantryError(code, `${at.file} cannot be read: ${why}`, { hint: example, at })
+  }
+  const parsed = parseJsonFile(read.text)
+  if (parsed.kind === 'broken')
+    throw new GantryError('INVALID_FILE', `${at.file}:${parsed.line}:${parsed.column}: ${parsed.text}`, {
+      hint: 'Repair the JSON; comments are not allowed.',
+      at: { ...at, line: parsed.line, column: parsed.column },
+    })
+  const fields = asObject(parsed.value)
+  const name = asString(fields?.name)?.trim() ?? ''
+  const missing = name === '' ? 'name' : Array.isArray(fields?.plugins) ? null : 'plugins'
+  if (fields === null || missing !== null)
+    throw new GantryError('INVALID_FILE', `${at.file} has no ${missing ?? 'keys'}`, { hint: example, at })
+  const base = asString(asObject(fields.metadata)?.pluginRoot)
+  return {
+    name,
+    owner: asString(asObject(fields.owner)?.name) ?? asString(fields.owner) ?? null,
+    root,
+    file: at.file,
+    plugins: asArray(fields.plugins).map((entry, index) => pluginOf(entry, index, root, base)),
+  }
+}
+
+/** Links in the path to the marketplace itself are the caller's business; below it none may lead out. */
+function placeOf(path: string): { readonly root: string; readonly file: string } {
+  if (isDirectory(path)) {
+    const isInner = basename(path) === '.claude-plugin'
+    return { root: realPath(isInner ? dirname(path) : path), file: manifest }
+  }
+  const directory = dirname(path)
+  const isUsual = basename(directory) === '.claude-plugin'
+  return isUsual
+    ? { root: realPath(dirname(directory)), file: join('.claude-plugin', basename(path)) }
+    : { root: realPath(directory), file: basename(path) }
+}
+
+function pluginOf(value: unknown, index: number, root: string, base: string | undefined): MarketplacePlugin {
+  const entry = asObject(value)
+  const name = asString(entry?.name)?.trim() ?? ''
+  const source: unknown = entry?.source ?? null
+  const found =
+    name === ''
+      ? { problem: `plugin ${index + 1} of the marketplace has no name` }
+      : sourcePath(source, root, base)
+  return {
+    name: name === '' ? `#${index + 1}` : name,
+    source,
+    description: asString(entry?.description) ?? null,
+    path: 'path' in found ? found.path : null,
+    problem: 'problem' in found ? found.problem : null,
+  }
+}

@@ -1,0 +1,94 @@
+import { defined } from '../../agents/json-fields.ts'
+import { componentId } from '../component-list.ts'
+import {
+  type CaseFacts,
+  type Scenario,
+  type ScenarioType,
+  type SemanticVariation,
+  scenarioTypes,
+} from '../contract.ts'
+import { type Expectation, quietTag } from './expectation.ts'
+import type { WrittenCase } from './read-case.ts'
+
+/** What a case brings along that lies in files beside it. */
+export interface CaseExtras {
+  readonly setup_messages?: Scenario['setup_messages']
+  readonly files?: Scenario['files']
+  /** Absolute. */
+  readonly plugins?: readonly string[]
+}
+
+/** Tools that are not there by default; a case that lists one cannot do without it. */
+const withheld: ReadonlySet<string> = new Set(['Write', 'Edit', 'Bash'])
+
+export const semanticTag = 'semantic:'
+
+/** A case as a scenario. */
+export function caseScenario(
+  written: WrittenCase,
+  id: string,
+  { component, expected }: Expectation,
+  extras: CaseExtras,
+): Scenario {
+  const { tags = [], description, expected_outcome, allowed_tools = [] } = written
+  const name = component?.component.name ?? ''
+  const type = component?.type ?? 'skill'
+  const scenario_type = scenarioType(tags, expected)
+  const variation = tags.find((tag) => tag.startsWith(semanticTag))?.slice(semanticTag.length)
+  const own = new Set<string>([
+    scenario_type,
+    quietTag,
+    `${semanticTag}${variation}`,
+    componentId(type, name),
+  ])
+  const kept = component === null ? tags : tags.filter((tag) => !own.has(tag))
+  const needed = allowed_tools.filter((tool) => withheld.has(tool))
+  return defined({
+    id,
+    component_ref: name,
+    component_type: type,
+    expected_component: name,
+    scenario_type,
+    user_prompt: written.prompt,
+    expected_trigger: expected,
+    setup_messages: extras.setup_messages,
+    semantic_variation_type: isVariation(variation) ? variation : undefined,
+    reasoning: description ?? expected_outcome,
+    origin: 'case' as const,
+    tags: kept.length > 0 ? kept : undefined,
+    files: extras.files,
+    needs_tools: needed.length > 0 ? needed : undefined,
+    case: factsOf(written, extras),
+  })
+}
+
+function factsOf(written: WrittenCase, { plugins, files, setup_messages }: CaseExtras): CaseFacts {
+  const { dir, graders, timeout_seconds: seconds } = written
+  return defined({
+    dir,
+    graders,
+    runs: written.runs,
+    model: written.model,
+    max_turns: written.max_turns,
+    timeout_ms: seconds === undefined ? undefined : seconds * 1_000,
+    allowed_tools: written.allowed_tools,
+    disallowed_tools: written.disallowed_tools,
+    append_system_prompt: written.append_system_prompt,
+    env: written.env,
+    plugins,
+    // What could be read of them need not be run or read again.
+    scaffold_script: files === undefined ? written.scaffold_script : undefined,
+    history_file: setup_messages === undefined ? written.history_file : undefined,
+    add_dirs: written.add_dirs,
+  })
+}
+
+/** A tag may say it, as far as it agrees with what is expected. */
+function scenarioType(tags: readonly string[], expected: boolean): ScenarioType {
+  const fitting = scenarioTypes.filter((type) => type === 'edge_case' || (type === 'negative') !== expected)
+  return fitting.find((type) => tags.includes(type)) ?? (expected ? 'direct' : 'negative')
+}
+
+function isVariation(word: string | undefined): word is SemanticVariation {
+  return word === 'synonym' || word === 'related_concept' || word === 'structure' || word === 'informal'
+}

@@ -1,0 +1,77 @@
+import type { GateResult } from '../../core/trial.ts'
+import type { SampleCheckpoint } from '../../judge/take-samples.ts'
+import type { Arm, Execution, Grader, Scenario, Transcript } from '../contract.ts'
+import { type GraderGate, graderScore } from '../evaluate/grader-gate.ts'
+import { gradeFreely } from './grade/free-graders.ts'
+import { gradeForMoney, isPaid } from './grade/paid-graders.ts'
+import { scoredGraders } from './grade/scored-graders.ts'
+import type { GivenPassVote, VotePowers } from './grade/take-votes.ts'
+import type { GradedTrial } from './grade/target-text.ts'
+
+export interface GradePowers {
+  /** All arms of the run: whether trials with and without the plugin are compared decides which graders count. */
+  readonly arms: readonly Arm[]
+  /** null: nobody can be asked; graders that need a judge say so. */
+  readonly judge: VotePowers | null
+  /** Keeps the votes for a grader, by its name. */
+  readonly checkpoint?: (grader: string) => SampleCheckpoint<GivenPassVote>
+}
+
+export interface GradedCase {
+  /** Each grader with its weight, whether it counts, and why it could not be asked if that is so. */
+  readonly gates: readonly GraderGate[]
+  /** Weighted share of graders passed; null without graders that count, or when one of them could not be asked. */
+  readonly score: number | null
+  /** null = unmetered. */
+  readonly cost_usd: number | null
+}
+
+/** Asks every grader of a case about a trial, with the meaning the graders have for `claude plugin eval`. */
+export async function gradeTrial(
+  scenario: Scenario,
+  execution: Execution,
+  transcript: Transcript | null,
+  { arms, judge, checkpoint }: GradePowers,
+): Promise<GradedCase> {
+  const trial: GradedTrial = { scenario, execution, transcript }
+  const asked = scoredGraders(scenario.case?.graders ?? [], execution.trial.arm, arms)
+  // A trial that did not happen is not worth a judge's money.
+  const isMoot = execution.failure !== undefined || execution.invalid !== undefined
+  const graded = await Promise.all(
+    asked.map(async ({ grader, scored }) => {
+      const { passed, message, costUsd } = !isPaid(grader)
+        ? { ...gradeFreely(grader, trial), costUsd: 0 }
+        : isMoot || judge === null
+          ? noVotes
+          : await gradeForMoney(grader, trial, judge, checkpoint?.(grader.name))
+      const gate: GraderGate = {
+        weight: grader.weight,
+        scored,
+        gate: gateOf(grader, scored, passed === true, message),
+        ...(passed === null && { error: message }),
+      }
+      return { gate, costUsd }
+    }),
+  )
+  const gates = graded.map(({ gate }) => gate)
+  const isUndecided = gates.some(({ error, scored }) => error !== undefined && scored)
+  return {
+    gates,
+    score: isUndecided ? null : graderScore(gates),
+    cost_usd: graded.reduce<number | null>(
+      (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
+      0,
+    ),
+  }
+}
+
+const noVotes = { passed: null, message: 'there is no judge to ask', costUsd: 0 }
+
+function gateOf(
+  { type, name, weight }: Grader,
+  scored: boolean,
+  passed: boolean,
+  message: string,
+): GateResult {
+  return { type, passed, message: `${name}: ${message}`, detail: { grader: name, weight, scored } }
+}

@@ -1,0 +1,112 @@
+import { entryKind } from '../../io/entry-kind.ts'
+import { pathKind } from '../../io/path-kind.ts'
+import { realPath } from '../../io/real-path.ts'
+import { resolveInside } from '../../io/resolve-inside.ts'
+import type { Analysis, Scenario } from '../contract.ts'
+import { caseIds } from './case-ids.ts'
+import { type CaseProblem, problem } from './case-problem.ts'
+import { type CaseExtras, caseScenario } from './case-scenario.ts'
+import { evalDirectory } from './eval-directory.ts'
+import { expectationOf } from './expectation.ts'
+import { findCases } from './find-cases.ts'
+import { mockedOnly, unusedMocks } from './mocked-servers.ts'
+import { plainHistory } from './plain-history.ts'
+import { readCase, type WrittenCase } from './read-case.ts'
+import { usableCaseText } from './read-case-text.ts'
+import { scaffoldFiles } from './scaffold-files.ts'
+
+export interface ReadCasesOptions {
+  readonly plugin: Pick<Analysis, 'manifest' | 'components'>
+  /** Where the cases lie below the plugin. Default: where its manifest says, else `evals`. */
+  readonly evalDir?: string
+  /** Whether cases that have mocks for MCP tools may call the plugin's real servers instead. Default: they are left out. */
+  readonly realServers?: boolean
+}
+
+export interface ReadCases {
+  readonly scenarios: readonly Scenario[]
+  readonly problems: readonly CaseProblem[]
+}
+
+/**
+ * The cases of a plugin in the format of `claude plugin eval`, as scenarios. A case that cannot be used is left out and told;
+ * the others are not affected by it. Nothing is followed out of the plugin.
+ */
+export async function readCases(
+  pluginRoot: string,
+  { plugin, evalDir, realServers = false }: ReadCasesOptions,
+): Promise<ReadCases> {
+  const directory = evalDirectory(plugin.manifest, evalDir)
+  const root = `${pluginRoot}/${directory.path}`
+  const problems: CaseProblem[] = []
+  if (directory.ignored !== undefined)
+    problems.push(problem('warning', `${pluginRoot}/.claude-plugin/plugin.json`, directory.ignored))
+  const where = resolveInside(pluginRoot, directory.path)
+  if (where.kind === 'outside')
+    return { scenarios: [], problems: [...problems, problem('error', root, `is not read: ${where.reason}`)] }
+  if (entryKind(root) !== 'directory') return { scenarios: [], problems }
+  const found = findCases(root)
+  problems.push(...found.problems, ...found.mocks.map((path) => unusedMocks(`${root}/${path}`)))
+  const read = found.cases.map((path) => ({ path, ...readCase(`${root}/${path}`) }))
+  problems.push(...read.flatMap((one) => one.problems))
+  const usable = read.flatMap(({ path, written }) => (written === null ? [] : [{ path, written }]))
+  const ids = caseIds(usable.map(({ path, written }) => ({ path, name: written.name })))
+  const scenarios = usable.flatMap(({ path, written }) => {
+    const extras = extrasOf(written, pluginRoot)
+    const played = realServers ? null : mockedOnly(written, path, found.mocks)
+    const faults = [...extras.problems, ...(played === null ? [] : [played])]
+    problems.push(...faults)
+    if (faults.length > 0) return []
+    const { prompt, tags = [], graders } = written
+    const expectation = expectationOf({ prompt, tags, graders }, plugin)
+    problems.push(...expectation.unknown.map((name) => unknownComponent(written, name)))
+    return [caseScenario(written, ids.get(path) ?? path, expectation, extras.extras)]
+  })
+  return { scenarios, problems }
+}
+
+function unknownComponent({ dir }: WrittenCase, grader: string): CaseProblem {
+  return problem('warning', dir, `grader '${grader}' is about a component that the plugin does not have`)
+}
+
+function extrasOf(
+  { dir, history_file, scaffold_script, plugins }: WrittenCase,
+  pluginRoot: string,
+): { readonly extras: CaseExtras; readonly problems: readonly CaseProblem[] } {
+  const messages =
+    history_file === undefined ? null : plainHistory(usableCaseText(dir, below(dir, history_file)) ?? '')
+  const files =
+    scaffold_script === undefined
+      ? null
+      : scaffoldFiles(usableCaseText(dir, below(dir, scaffold_script)) ?? '')
+  const loaded = (plugins ?? []).map((path) => ({
+    path,
+    where: resolveInside(pluginRoot, below(pluginRoot, `${dir}/${path}`)),
+  }))
+  const problems = loaded
+    .filter(({ where }) => where.kind !== 'inside' || pathKind(where.path) !== 'directory')
+    .map(({ path, where }) =>
+      problem(
+        'error',
+        dir,
+        `plugins names '${path}', ${where.kind === 'outside' ? `which may not be used: ${where.reason}` : 'which is not there'}`,
+        'Other plugins are named by execution.additional_plugins.',
+      ),
+    )
+  const own = realPath(pluginRoot)
+  const others = loaded.flatMap(({ where }) =>
+    where.kind === 'inside' && realPath(where.path) !== own ? [where.path] : [],
+  )
+  return {
+    extras: {
+      ...(messages !== null && { setup_messages: messages }),
+      ...(files !== null && { files }),
+      ...(others.length > 0 && { plugins: others }),
+    },
+    problems,
+  }
+}
+
+function below(root: string, path: string): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
+}

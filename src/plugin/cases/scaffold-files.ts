@@ -1,0 +1,28 @@
+const mark = '# Written by gantry: the files the workspace begins with.'
+
+/** A script that makes these files in the directory it is run in. */
+export function scaffoldScript(files: Readonly<Record<string, string>>): string {
+  const steps = Object.entries(files).map(([path, content]) => {
+    const packed = Buffer.from(content, 'utf8').toString('base64')
+    return `mkdir -p -- "$(dirname -- ${quoted(path)})" && printf %s ${quoted(packed)} | base64 -d > ${quoted(path)}`
+  })
+  return ['#!/usr/bin/env bash', mark, 'set -euo pipefail', ...steps, ''].join('\n')
+}
+
+/** The files such a script makes; null for a script that anybody has written or changed, which only running it can tell. */
+export function scaffoldFiles(script: string): Readonly<Record<string, string>> | null {
+  const lines = script.split('\n')
+  if (lines[1] !== mark) return null
+  const files: Record<string, string> = {}
+  for (const line of lines.slice(3)) {
+    const [, packed, path] =
+      /^mkdir .* && printf %s '([A-Za-z0-9+/=]*)' \| base64 -d > '(.*)'$/.exec(line) ?? []
+    if (packed !== undefined && path !== undefined)
+      files[path.replaceAll(`'\\''`, "'")] = Buffer.from(packed, 'base64').toString('utf8')
+  }
+  return scaffoldScript(files) === script ? files : null
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

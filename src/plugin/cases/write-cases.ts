@@ -1,0 +1,96 @@
+import { relative } from 'node:path'
+import { GantryError } from '../../core/error.ts'
+import { entryKind } from '../../io/entry-kind.ts'
+import { writeFileAtomic } from '../../io/files.ts'
+import { resolveInside } from '../../io/resolve-inside.ts'
+import type { Analysis, Scenario } from '../contract.ts'
+import { caseIds } from './case-ids.ts'
+import { usableCaseText } from './read-case-text.ts'
+import { caseFiles } from './write/case-files.ts'
+
+export interface WriteCasesOptions {
+  /** Absolute: the directory of all cases. Made when it is not there. */
+  readonly dir: string
+  readonly plugin: Pick<Analysis, 'plugin_name' | 'plugin_path' | 'components'>
+  /** Files that are there are replaced. Default: a case that is there is left as it is. */
+  readonly overwrite?: boolean
+}
+
+/** What became of a scenario. */
+export interface CaseOutcome {
+  /** `kept`: something else is there and was left. `unchanged`: the very same is there. `skipped`: it cannot be written. */
+  readonly kind: 'written' | 'unchanged' | 'kept' | 'skipped'
+  readonly scenario: string
+  /** Of the case's directory. */
+  readonly path: string
+  /** Why it was not written, or what of it the built-in runner cannot see. */
+  readonly note?: string
+}
+
+/** Scenarios as cases of `claude plugin eval`. Reading them again gives the same scenarios. */
+export async function writeCases(
+  scenarios: readonly Scenario[],
+  { dir, plugin, overwrite = false }: WriteCasesOptions,
+): Promise<readonly CaseOutcome[]> {
+  refuseEscape(dir, plugin.plugin_path)
+  const ids = caseIds(scenarios.map(({ id }, index) => ({ name: id, path: `${index}/${id}` })))
+  return scenarios.map((scenario, index) => {
+    const name = directoryOf(ids.get(`${index}/${scenario.id}`) ?? scenario.id)
+    const path = `${dir}/${name}`
+    const told = (kind: CaseOutcome['kind'], note?: string): CaseOutcome => ({
+      kind,
+      scenario: scenario.id,
+      path: scenario.case !== undefined && scenario.origin === 'case' ? scenario.case.dir : path,
+      ...(note !== undefined && { note }),
+    })
+    if (scenario.origin === 'case') return told('kept', 'it is a case already')
+    const lost = notWritable(scenario)
+    if (lost !== null) return told('skipped', lost)
+    const { files, note } = caseFiles(scenario, plugin, name === scenario.id ? undefined : scenario.id)
+    const entries = Object.entries(files)
+    if (entries.every(([file, text]) => usableCaseText(dir, `${name}/${file}`) === text))
+      return told('unchanged', note)
+    const isTaken = ['prompt.md', 'case.yaml', ...Object.keys(files)].some(
+      (file) => entryKind(`${path}/${file}`) !== null,
+    )
+    if (isTaken && !overwrite) return told('kept', 'another case is there')
+    for (const [file, text] of entries) writeBelow(dir, `${name}/${file}`, text)
+    return told('written', note)
+  })
+}
+
+/** Names that mean something else among cases. */
+const otherwise: ReadonlySet<string> = new Set(['results', 'mocks', 'cassettes', 'node_modules'])
+
+function directoryOf(id: string): string {
+  return otherwise.has(id.toLowerCase()) ? `case-${id}` : id
+}
+
+/** Facts that are places on this machine belong to a case that is there. */
+function notWritable({ case: facts }: Scenario): string | null {
+  if (facts === undefined) return null
+  const { scaffold_script, history_file, add_dirs, plugins, graders } = facts
+  const isBound =
+    [scaffold_script, history_file, add_dirs, plugins].some((value) => value !== undefined) ||
+    graders.some(({ type }) => type === 'baseline')
+  return isBound ? `it needs files of ${facts.dir}` : null
+}
+
+function refuseEscape(dir: string, pluginPath: string): void {
+  const below = relative(pluginPath, dir)
+  if (below.startsWith('..')) return
+  const where = resolveInside(pluginPath, below)
+  if (where.kind === 'outside') throw unsafe(dir, where.reason)
+}
+
+function writeBelow(dir: string, file: string, text: string): void {
+  const where = resolveInside(dir, file)
+  if (where.kind === 'outside') throw unsafe(`${dir}/${file}`, where.reason)
+  writeFileAtomic(where.path, text)
+}
+
+function unsafe(path: string, reason: string): GantryError {
+  return new GantryError('UNSAFE_PATH', `${path} is not written: ${reason}`, {
+    hint: 'Cases are plain files and directories inside of the plugin; remove the link.',
+  })
+}

@@ -1,0 +1,57 @@
+import { dirname, extname, resolve } from 'node:path'
+import { z } from 'zod'
+import type { Project } from '../../config/load.ts'
+import { pluginFileSchema } from '../../config/plugin-schema.ts'
+import { GantryError, type SourcePosition } from '../../core/error.ts'
+import { parseJsonc } from '../../core/jsonc/parse-jsonc.ts'
+import { schemaProblems } from '../../io/schema-problems.ts'
+import { readYaml } from '../../io/yaml.ts'
+import { parseSource } from '../../io/yaml-source.ts'
+import { configProblem } from './config-problem.ts'
+
+/** What one file says of an evaluation, and where. */
+export interface ConfigFile {
+  /** Absolute. */
+  readonly path: string
+  /** Where its relative paths start. */
+  readonly base: string
+  readonly value: Readonly<Record<string, unknown>>
+  positionOf(path: readonly PropertyKey[]): SourcePosition
+}
+
+/**
+ * A configuration file of its own. JSON when it is called so, else YAML, of which JSON is a part. Throws GantryError: NOT_FOUND,
+ * or INVALID_FILE with every problem at its place.
+ */
+export function readConfigFile(path: string): ConfigFile {
+  const { text } = readYaml(path, z.unknown())
+  if (extname(path).toLowerCase() === '.json') refuseOtherThanJson(text, path)
+  const source = parseSource(text, path)
+  if (source.kind === 'broken') throw configProblem(source.problems, 'file')
+  const checked = pluginFileSchema.safeParse(source.value)
+  if (!checked.success)
+    throw configProblem(schemaProblems(pluginFileSchema, source, checked.error.issues), 'file', checked.error)
+  return { path, base: dirname(path), value: checked.data, positionOf: source.positionOf }
+}
+
+/** `plugin:` of gantry.yaml, which was checked when the project was loaded. null when it says nothing. */
+export function configOfProject({ root, config, source }: Project): ConfigFile | null {
+  if (source === null || Object.keys(config.plugin).length === 0) return null
+  return {
+    path: resolve(source.path),
+    base: root,
+    value: config.plugin,
+    positionOf: (path) => source.positionOf(['plugin', ...path]),
+  }
+}
+
+function refuseOtherThanJson(text: string, path: string): void {
+  const parsed = parseJsonc(text, { comments: false })
+  if (parsed.kind === 'parsed' || text.trim() === '') return
+  const before = text.slice(0, parsed.offset).split('\n')
+  const at = { file: path, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+  throw new GantryError('INVALID_FILE', `${path}:${at.line}:${at.column}: ${parsed.text}`, {
+    hint: 'A file that ends in .json must be JSON; name it .yaml for YAML.',
+    at,
+  })
+}

@@ -1,0 +1,105 @@
+import type { Rate } from '../../../core/summary.ts'
+import type { Arm } from '../../contract.ts'
+
+/** What can be measured of a scenario in every arm. `better` says which way is good. */
+export const armMeasures = {
+  accuracy: { better: 'higher', scale: 1, margin: 0.05 },
+  grader_score: { better: 'higher', scale: 1, margin: 0.05 },
+  quality: { better: 'higher', scale: 10, margin: 0.5 },
+  cost_usd: { better: 'lower', scale: null, margin: null },
+  turns: { better: 'lower', scale: null, margin: null },
+  duration_ms: { better: 'lower', scale: null, margin: null },
+} as const satisfies Readonly<Record<string, ArmMeasureFacts>>
+
+interface ArmMeasureFacts {
+  readonly better: 'higher' | 'lower'
+  /** The largest difference there can be; null: it has no bound. */
+  readonly scale: number | null
+  /** A difference smaller than this matters to nobody; null: a tenth of what it was before. */
+  readonly margin: number | null
+}
+
+export type ArmMeasure = keyof typeof armMeasures
+
+/** One scenario in one arm: means over its repetitions that count. null = not measured there. */
+export interface ArmScenario extends Readonly<Record<ArmMeasure, number | null>> {
+  readonly scenario_id: string
+  readonly arm: Arm
+  /** `skill:greet`; null when only graders decide. */
+  readonly component: string | null
+  readonly expected_trigger: boolean
+  readonly trials: number
+  /** Share of trials in which the expected component fired; null where it was not asked for. */
+  readonly triggered: number | null
+  /** Who fired in its place, and in how many trials. */
+  readonly instead: Readonly<Record<string, number>>
+}
+
+/** One scenario in two arms. */
+export interface ScenarioPair {
+  readonly before: ArmScenario
+  readonly after: ArmScenario
+}
+
+export type DifferenceVerdict = 'better' | 'worse' | 'no_difference' | 'inconclusive'
+
+/** Paired by scenario: those that both arms have. */
+export interface MeasureDifference {
+  readonly measure: ArmMeasure
+  readonly better: 'higher' | 'lower'
+  readonly pairs: number
+  readonly before: number | null
+  readonly after: number | null
+  /** After minus before, with its 95 % interval. */
+  readonly difference: number | null
+  readonly low: number
+  readonly high: number
+  readonly scenarios_better: number
+  readonly scenarios_worse: number
+  readonly scenarios_tied: number
+  /** Of the exact sign test, in either direction. */
+  readonly p: number
+  /** A difference below this matters to nobody. */
+  readonly margin: number
+  readonly verdict: DifferenceVerdict
+  /** How many scenarios more it would take to know; null unless inconclusive. */
+  readonly further_scenarios: number | null
+}
+
+export interface ArmDifference {
+  readonly kind: 'alone-without' | 'crowd-alone'
+  readonly before: Arm
+  readonly after: Arm
+  readonly measures: readonly MeasureDifference[]
+  /** The measure that decides: what the plugin is for, before what it costs. null when both arms measured nothing alike. */
+  readonly decided_by: ArmMeasure | null
+  readonly verdict: DifferenceVerdict
+  readonly reason: string
+}
+
+export interface ArmRow {
+  readonly arm: Arm
+  readonly scenarios: number
+  readonly trials: number
+  readonly means: Readonly<Record<ArmMeasure, number | null>>
+}
+
+/** What company costs a component, over the scenarios in which it should fire and that both arms have. */
+export interface CrowdLoss {
+  readonly component: string
+  readonly scenarios: number
+  readonly fired_alone: Rate
+  readonly fired_in_crowd: Rate
+  /** Fired alone in most trials, and in the crowd in fewer than half. */
+  readonly lost: readonly string[]
+  /** The other way round. */
+  readonly gained: readonly string[]
+  /** Who fired in its place in the crowd, the most frequent first. */
+  readonly taken_by: readonly { readonly component: string; readonly count: number }[]
+}
+
+export interface ArmComparison {
+  readonly arms: readonly ArmRow[]
+  readonly differences: readonly ArmDifference[]
+  readonly crowd_losses: readonly CrowdLoss[]
+}

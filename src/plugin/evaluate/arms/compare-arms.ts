@@ -1,0 +1,121 @@
+import { settled } from '../../../core/case-tally.ts'
+import type { BootstrapOptions } from '../../../core/stats/case-mean-rate.ts'
+import { type Arm, arms } from '../../contract.ts'
+import {
+  type ArmComparison,
+  type ArmDifference,
+  type ArmMeasure,
+  type ArmRow,
+  type ArmScenario,
+  armMeasures,
+  type MeasureDifference,
+  type ScenarioPair,
+} from './arm-comparison.ts'
+import { crowdLosses } from './crowd-losses.ts'
+import { measureDifference } from './measure-difference.ts'
+
+/**
+ * What the plugin changes, and what company changes. Each scenario is one pair, its repetitions taken together first, so that
+ * repeating cannot make a difference look certain. The order of `scenarios` does not matter.
+ */
+export function compareArms(
+  scenarios: readonly ArmScenario[],
+  options: BootstrapOptions = {},
+): ArmComparison {
+  const sorted = scenarios
+    .filter(({ trials }) => trials > 0)
+    .toSorted((a, b) => (a.scenario_id < b.scenario_id ? -1 : a.scenario_id > b.scenario_id ? 1 : 0))
+  const of = (arm: Arm): readonly ArmScenario[] => sorted.filter((scenario) => scenario.arm === arm)
+  return {
+    arms: arms.flatMap((arm) => row(arm, of(arm))),
+    differences: comparisons.flatMap(({ before, after, kind }) => {
+      const pairs = pairUp(of(before), of(after))
+      return pairs.length === 0 ? [] : [difference(kind, before, after, pairs, options)]
+    }),
+    crowd_losses: crowdLosses(pairUp(of('alone'), of('crowd'))),
+  }
+}
+
+const comparisons = [
+  { kind: 'alone-without', before: 'without', after: 'alone' },
+  { kind: 'crowd-alone', before: 'alone', after: 'crowd' },
+] as const
+
+/** What a plugin is for comes before what it costs. Without the plugin there is no accuracy, so graders decide there. */
+const deciding: readonly ArmMeasure[] = ['accuracy', 'grader_score', 'quality']
+
+function pairUp(before: readonly ArmScenario[], after: readonly ArmScenario[]): readonly ScenarioPair[] {
+  const byId = new Map(before.map((scenario) => [scenario.scenario_id, scenario]))
+  return after.flatMap((scenario) => {
+    const earlier = byId.get(scenario.scenario_id)
+    return earlier === undefined ? [] : [{ before: earlier, after: scenario }]
+  })
+}
+
+function difference(
+  kind: ArmDifference['kind'],
+  before: Arm,
+  after: Arm,
+  pairs: readonly ScenarioPair[],
+  options: BootstrapOptions,
+): ArmDifference {
+  const measures = measureNames.flatMap((measure) => measureDifference(measure, pairs, options) ?? [])
+  const decided = deciding
+    .map((name) => measures.find(({ measure }) => measure === name))
+    .find((found) => found !== undefined)
+  return {
+    kind,
+    before,
+    after,
+    measures,
+    decided_by: decided?.measure ?? null,
+    verdict: decided?.verdict ?? 'inconclusive',
+    reason:
+      decided === undefined
+        ? `nothing that the plugin is for was measured both ${armWords[before]} and ${armWords[after]}: graders of a case would tell`
+        : words(decided, before, after),
+  }
+}
+
+function words(found: MeasureDifference, before: Arm, after: Arm): string {
+  const { measure, pairs, difference: value, low, high, further_scenarios } = found
+  const measured = `${measure} ${number(found.before)} ${armWords[before]}, ${number(found.after)} ${armWords[after]}`
+  const interval = `difference ${number(value)}, between ${number(low)} and ${number(high)}, over ${pairs} scenarios`
+  const more = further_scenarios === null ? '' : `; about ${further_scenarios} scenarios more would tell`
+  return `${measured} (${interval})${more}`
+}
+
+const armWords = {
+  without: 'without the plugin',
+  alone: 'with it alone',
+  crowd: 'in the crowd',
+} as const satisfies Readonly<Record<Arm, string>>
+
+function number(value: number | null): string {
+  return value === null ? 'unknown' : String(Math.round(value * 1000) / 1000)
+}
+
+const measureNames = Object.keys(armMeasures) as readonly ArmMeasure[]
+
+function row(arm: Arm, scenarios: readonly ArmScenario[]): ArmRow[] {
+  if (scenarios.length === 0) return []
+  const mean = (measure: ArmMeasure): number | null => {
+    const values = scenarios.flatMap((scenario) => scenario[measure] ?? [])
+    return values.length === 0 ? null : settled(values.reduce((sum, value) => sum + value, 0) / values.length)
+  }
+  return [
+    {
+      arm,
+      scenarios: scenarios.length,
+      trials: scenarios.reduce((sum, { trials }) => sum + trials, 0),
+      means: {
+        accuracy: mean('accuracy'),
+        grader_score: mean('grader_score'),
+        quality: mean('quality'),
+        cost_usd: mean('cost_usd'),
+        turns: mean('turns'),
+        duration_ms: mean('duration_ms'),
+      },
+    },
+  ]
+}

@@ -1,0 +1,79 @@
+import type { PluginConfig } from '../../../config/plugin-schema.ts'
+import type { Conflict, ConflictSeverity, Detection, Scenario } from '../../contract.ts'
+import { componentWords } from '../component-words.ts'
+import type { KnownComponent } from '../detection/known-components.ts'
+import { isOf } from '../expected-component.ts'
+import { rivalsOf } from './rivals.ts'
+import { sharedNamePart } from './shared-name-part.ts'
+
+export interface ConflictOptions {
+  /** null: the scenario is about no component, and nothing can be in its way. */
+  readonly expected: KnownComponent | null
+  readonly conflict_detection: PluginConfig['conflict_detection']
+  /** `tuning.limits.conflict_domain_part_min`: from which length a word that two names share is told as a hint. */
+  readonly domainPartMin: number
+  /** Set when the name that was called belongs to several: in which words. */
+  readonly sharedName?: string
+}
+
+/**
+ * Who else fired, and how bad that is:
+ * - `high`: the expected component is ambiguous, or is missing while others fired;
+ * - `medium`: another component of its type fired as well;
+ * - `low`: a component of another type fired as well;
+ * - `none`: only it fired, or nothing did, or it was to stay quiet and did: whatever fired then may be the right one.
+ *
+ * Components of other plugins and the CLI's own count only with `cross_plugin`; all are listed in any case.
+ */
+export function analyzeConflict(
+  scenario: Scenario,
+  detections: readonly Detection[],
+  options: ConflictOptions,
+): Conflict {
+  const found = options.conflict_detection.enabled ? judge(scenario, detections, options) : quiet
+  return {
+    expected_component: scenario.expected_component,
+    expected_component_type: scenario.component_type,
+    all_triggered_components: detections.map(({ component_type, name, plugin, confidence }) => ({
+      component_type,
+      name,
+      plugin,
+      confidence,
+    })),
+    has_conflict: found.severity !== 'none',
+    conflict_severity: found.severity,
+    ...(found.reason !== undefined && { conflict_reason: found.reason }),
+  }
+}
+
+interface Found {
+  readonly severity: ConflictSeverity
+  readonly reason?: string
+}
+
+const quiet: Found = { severity: 'none' }
+
+function judge(scenario: Scenario, detections: readonly Detection[], options: ConflictOptions): Found {
+  const { expected, conflict_detection, sharedName } = options
+  if (expected === null) return quiet
+  if (sharedName !== undefined) return { severity: 'high', reason: sharedName }
+  const others = rivalsOf(
+    expected,
+    detections.filter((one) => !isOf(one, expected)),
+  ).filter(({ plugin }) => conflict_detection.cross_plugin || plugin === expected.plugin)
+  if (others.length === 0) return quiet
+  const reason = `${others.map((other) => words(other, expected, options)).join(' and ')} fired`
+  if (!detections.some((one) => isOf(one, expected)))
+    return scenario.expected_trigger
+      ? { severity: 'high', reason: `${reason} instead of ${componentWords(expected.type, expected.name)}` }
+      : quiet
+  const isSameType = others.some(({ component_type }) => component_type === expected.type)
+  return { severity: isSameType ? 'medium' : 'low', reason: `${reason} as well` }
+}
+
+function words(other: Detection, expected: KnownComponent, { domainPartMin }: ConflictOptions): string {
+  // Names of hooks begin with their event, which rivals share in any case.
+  const shared = expected.type === 'hook' ? null : sharedNamePart(other.name, expected.name, domainPartMin)
+  const hint = shared === null ? '' : ` (related: both names have "${shared}")`
+  return `${componentWords(other.component_type, other.name)}${hint}`
+}

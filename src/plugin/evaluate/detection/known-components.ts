@@ -1,0 +1,104 @@
+import { type AnyComponent, componentList } from '../../component-list.ts'
+import type { Analysis, ComponentType, HookComponent } from '../../contract.ts'
+
+/** What detection has to know of one component to recognise it. */
+export interface KnownComponent {
+  readonly type: ComponentType
+  /** As its author named it. */
+  readonly name: string
+  readonly cli_name: string
+  readonly plugin: string
+  /** Of the plugin under test. */
+  readonly own: boolean
+  /** Of an MCP server. */
+  readonly tools?: { readonly prefix: string; readonly known: readonly string[] }
+  readonly hook?: KnownHook
+}
+
+export interface KnownHook {
+  readonly event: string
+  readonly matcher: string | null
+  /** The words of those handlers that run whenever the matcher fits. */
+  readonly always: readonly string[]
+  /** It has handlers, and all of them have a condition of their own. */
+  readonly isConditional: boolean
+}
+
+/** The plugin under test and its company, prepared once for any number of trials. */
+export interface KnownComponents {
+  /** The plugin under test. */
+  readonly plugin: string
+  readonly all: readonly KnownComponent[]
+  /** Skills, commands and agents by every way to write their name; see `nameKey`. */
+  readonly byName: ReadonlyMap<string, readonly KnownComponent[]>
+  /** The longest prefix first, so that a tool of the server `a__b` is not taken for one of `a`. */
+  readonly servers: readonly KnownComponent[]
+  readonly hooks: readonly KnownComponent[]
+}
+
+export type PluginParts = Pick<Analysis, 'plugin_name' | 'components'>
+
+export function knownComponents(own: PluginParts, crowd: readonly PluginParts[] = []): KnownComponents {
+  const all = [own, ...crowd].flatMap(({ plugin_name, components }, index) =>
+    componentList(components).map((entry) => known(entry, plugin_name, index === 0)),
+  )
+  const byName = new Map<string, KnownComponent[]>()
+  for (const component of all)
+    for (const key of keysOf(component)) {
+      const entries = byName.get(key)
+      if (entries === undefined) byName.set(key, [component])
+      else entries.push(component)
+    }
+  return {
+    plugin: own.plugin_name,
+    all,
+    byName,
+    servers: all
+      .filter(({ tools }) => tools !== undefined)
+      .toSorted((a, b) => prefixLength(b) - prefixLength(a)),
+    hooks: all.filter(({ hook }) => hook !== undefined),
+  }
+}
+
+/** Skills and commands share one list in the CLI: its tool Skill starts both. Agents have a list of their own. */
+export type NameList = 'invocable' | 'agent'
+
+/** `full`: with the name of its plugin before it. `bare`: without. */
+export function nameKey(list: NameList, form: 'full' | 'bare', written: string): string {
+  return `${list} ${form} ${normalName(written)}`
+}
+
+/** `/demo:deploy/staging` and `demo:deploy:staging` are one name. */
+export function normalName(written: string): string {
+  return written.trim().replace(/^\//, '').replaceAll('/', ':')
+}
+
+function keysOf({ type, name, cli_name }: KnownComponent): readonly string[] {
+  if (type === 'hook' || type === 'mcp_server') return []
+  const list = type === 'agent' ? 'agent' : 'invocable'
+  return [nameKey(list, 'full', cli_name), nameKey(list, 'bare', name)]
+}
+
+function known({ type, component }: AnyComponent, plugin: string, own: boolean): KnownComponent {
+  const { name, cli_name } = component
+  return {
+    type,
+    name,
+    cli_name,
+    plugin,
+    own,
+    ...(type === 'mcp_server' && { tools: { prefix: component.tool_prefix, known: component.known_tools } }),
+    ...(type === 'hook' && { hook: knownHook(component) }),
+  }
+}
+
+function knownHook({ event, matcher, handlers }: HookComponent): KnownHook {
+  const always = handlers
+    .filter(({ raw }) => !Object.hasOwn(raw, 'if'))
+    .map(({ type, action }) => `${type} ${action}`)
+  return { event, matcher, always, isConditional: handlers.length > 0 && always.length === 0 }
+}
+
+function prefixLength({ tools }: KnownComponent): number {
+  return tools?.prefix.length ?? 0
+}

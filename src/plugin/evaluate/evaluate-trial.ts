@@ -1,0 +1,164 @@
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { settled } from '../../core/case-tally.ts'
+import type { GateResult } from '../../core/trial.ts'
+import {
+  confidences,
+  type Detection,
+  type Execution,
+  type PluginJudgement,
+  type PluginTrial,
+  type Scenario,
+  type Transcript,
+  type TrialEvaluation,
+} from '../contract.ts'
+import { analyzeConflict } from './conflict/analyze-conflict.ts'
+import { decideTrigger } from './decide-trigger.ts'
+import { detectFirings } from './detection/detect-components.ts'
+import { detectionOf } from './detection/detection-of.ts'
+import { firstOfEach } from './detection/first-of-each.ts'
+import { foundKnown } from './detection/found-component.ts'
+import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
+import { expectedComponent, isOf } from './expected-component.ts'
+import { type GraderGate, graderScore } from './grader-gate.ts'
+import { ambiguityOf } from './is-ambiguous.ts'
+import { ownWordsOf } from './own-words.ts'
+import { triggerReason } from './reason/trigger-reason.ts'
+import { leaksOf, remarks } from './remarks.ts'
+import { trialVerdict } from './trial-verdict.ts'
+
+export interface TrialInput {
+  readonly scenario: Scenario
+  readonly trial: PluginTrial
+  readonly execution: Execution
+  readonly transcript: Transcript | null
+  readonly known: KnownComponents
+  readonly config: Pick<PluginConfig, 'evaluation' | 'conflict_detection' | 'tuning'>
+  /** null: no judge was asked. */
+  readonly judgement: PluginJudgement | null
+  readonly graderGates: readonly GraderGate[]
+  /** What asking graders cost; null = unmetered. */
+  readonly graderCostUsd?: number | null
+}
+
+/** What a trial says, from what it left behind. Pure: the same traces always give the same evaluation. */
+export function evaluateTrial(input: TrialInput): TrialEvaluation {
+  const { scenario, trial, execution, transcript, known, config, judgement, graderGates } = input
+  const { graderCostUsd = 0 } = input
+  const resolved = expectedComponent(scenario, known)
+  const expected = resolved === 'unknown' ? null : resolved
+  const firings = detectFirings(execution, transcript, known, ownWordsOf(scenario))
+  const seen = firstOfEach(firings)
+  const ambiguity = ambiguityOf({ scenario, execution, transcript, known, detections: seen })
+  const decision = decideTrigger({
+    // Without the plugin there is nothing a judge could have seen.
+    mode: trial.arm === 'without' ? 'programmatic_first' : config.evaluation.detection_mode,
+    detection: expected === null ? undefined : seen.find((one) => isOf(one, expected)),
+    ambiguity,
+    judgement,
+  })
+  const triggered = expected !== null && decision?.triggered === true
+  const detections = withJudge(seen, expected, triggered, judgement)
+  const conflict = analyzeConflict(scenario, detections, {
+    expected: trial.arm === 'without' ? null : expected,
+    conflict_detection: config.conflict_detection,
+    domainPartMin: config.tuning.limits.conflict_domain_part_min,
+    ...(ambiguity?.kind === 'shared_name' && { sharedName: ambiguity.message }),
+  })
+  const story = {
+    scenario,
+    triggered,
+    detections,
+    execution,
+    transcript,
+    known,
+    by: decision?.detection_source,
+  }
+  const triggerGate =
+    expected === null || trial.arm === 'without'
+      ? null
+      : gateOf(triggerReason({ ...story, expected }), expected, input, triggered)
+  const { verdict, reason } = trialVerdict({
+    scenario,
+    execution,
+    expected: resolved,
+    leaked: trial.arm === 'without' ? leaksOf(detections, known) : [],
+    triggered: decision === null ? null : triggered,
+    triggerGate,
+    graders: graderGates,
+  })
+  const told = remarks({ expected, detections, firings, execution, judgement, ambiguity, decision })
+  return {
+    trial,
+    scenario_id: scenario.id,
+    component_type: scenario.component_type,
+    expected_component: scenario.expected_component,
+    scenario_type: scenario.scenario_type,
+    ...(scenario.semantic_variation_type !== undefined && {
+      semantic_variation_type: scenario.semantic_variation_type,
+    }),
+    expected_trigger: scenario.expected_trigger,
+    triggered,
+    confidence: decision?.confidence ?? confidences.llm,
+    detection_source: decision?.detection_source ?? 'llm',
+    detections,
+    conflict,
+    quality_score: qualityOf(judgement, triggerGate?.passed === true && triggered),
+    judgement,
+    gates: [...(triggerGate === null ? [] : [triggerGate]), ...graderGates.map(({ gate }) => gate)],
+    grader_score: graderScore(graderGates),
+    verdict,
+    reason,
+    evidence: told.evidence,
+    issues: told.issues,
+    summary: judgement !== null && judgement.summary !== '' ? judgement.summary : reason,
+    cost_usd: execution.cost_usd,
+    evaluation_cost_usd: sumOfCosts(judgement === null ? 0 : judgement.cost_usd, graderCostUsd),
+    duration_ms: execution.duration_ms,
+    tokens: execution.tokens,
+  }
+}
+
+function gateOf(
+  message: string,
+  expected: KnownComponent,
+  { scenario }: TrialInput,
+  triggered: boolean,
+): GateResult {
+  return {
+    type: 'component_triggered',
+    passed: triggered === scenario.expected_trigger,
+    message,
+    detail: {
+      component: `${expected.type}:${expected.name}`,
+      expected_trigger: scenario.expected_trigger,
+      triggered,
+    },
+  }
+}
+
+/** A judge's word is a detection too when no trace says the same, and with `llm_only` it outweighs the traces. */
+function withJudge(
+  seen: readonly Detection[],
+  expected: KnownComponent | null,
+  triggered: boolean,
+  judgement: PluginJudgement | null,
+): readonly Detection[] {
+  if (expected === null || !triggered || judgement === null || seen.some((one) => isOf(one, expected)))
+    return seen
+  const timestamp = seen.at(-1)?.timestamp ?? 0
+  const evidence = `the judge ${judgement.model} says that it fired`
+  return [...seen, detectionOf(foundKnown(expected), { source: 'llm', evidence, timestamp })]
+}
+
+/** What an unjudged trial that triggered rightly is worth, on the judge's scale of ten. */
+const unjudgedQuality = 7
+
+/** A judge that was asked and failed leaves no score: an invented one would enter the averages. */
+function qualityOf(judgement: PluginJudgement | null, triggeredRightly: boolean): number | null {
+  if (judgement !== null) return judgement.quality_score
+  return triggeredRightly ? unjudgedQuality : null
+}
+
+function sumOfCosts(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : settled(a + b)
+}

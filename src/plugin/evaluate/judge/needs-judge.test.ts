@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import {
+  called,
+  executionOf,
+  noComponents,
+  scenarioOf,
+  skillOf,
+  transcriptOf,
+} from '../../../../test/support/plugin-trial.ts'
+import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
+import { knownComponents } from '../detection/known-components.ts'
+import type { AmbiguityInput } from '../is-ambiguous.ts'
+import { needsJudge } from './needs-judge.ts'
+
+const first = pluginConfigSchema.parse({})
+const only = pluginConfigSchema.parse({ evaluation: { detection_mode: 'llm_only' } })
+const known = knownComponents({
+  plugin_name: 'demo',
+  components: { ...noComponents, skills: [skillOf('greet')] },
+})
+const input = (change: Partial<AmbiguityInput> = {}): AmbiguityInput => ({
+  scenario: scenarioOf(),
+  execution: executionOf(),
+  transcript: transcriptOf(),
+  detections: [],
+  known,
+  ...change,
+})
+
+test('traces that settle it need no judge, unless the judge alone decides', () => {
+  expect(needsJudge(input(), first)).toBe(false)
+  expect(needsJudge(input(), only)).toBe(true)
+})
+
+test('traces that do not settle it need one', () => {
+  const uncaptured = input({ transcript: transcriptOf([called('evt_1', 'Skill', { skill: 'demo:greet' })]) })
+  expect(needsJudge(uncaptured, first)).toBe(true)
+})
+
+test.each([
+  [
+    'a trial whose machinery broke',
+    { execution: executionOf({ failure: { reason: 'auth', message: 'x' } }) },
+  ],
+  ['a broken case', { execution: executionOf({ invalid: 'x' }) }],
+  [
+    'the arm without the plugin',
+    { execution: executionOf({ trial: { id: 't', scenario_id: 's', arm: 'without', rep: 1 } }) },
+  ],
+  [
+    'a case that only graders decide',
+    { scenario: scenarioOf({ component_ref: '', expected_component: '' }) },
+  ],
+  [
+    'a component that is not there',
+    { scenario: scenarioOf({ expected_component: 'gone', component_ref: 'gone' }) },
+  ],
+  ['a trial without a transcript', { transcript: null }],
+])('%s is judged by nobody', (_, change) => {
+  expect(needsJudge(input(change), only)).toBe(false)
+  expect(needsJudge(input(change), first)).toBe(false)
+})

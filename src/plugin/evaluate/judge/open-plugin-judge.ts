@@ -1,0 +1,115 @@
+import type { PluginConfig } from '../../../config/plugin-schema.ts'
+import { formatDuration } from '../../../core/duration.ts'
+import { batchSize } from '../../../models/batch/batch-size.ts'
+import { openBatchJournal } from '../../../models/batch/journal.ts'
+import { remindingSleep } from '../../../models/batch/reminding-sleep.ts'
+import { callsWait, toldJournal } from '../../../models/batch/told-journal.ts'
+import type { Model } from '../../../models/contract.ts'
+import { type ModelContext, resolveBatchingModel } from '../../../models/index.ts'
+import type { PluginJudgement } from '../../contract.ts'
+import { gatherCalls } from './gather-calls.ts'
+import { type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
+
+/** What differs from trial to trial. */
+export type TrialToJudge = Omit<JudgeTrialRequest, 'model' | 'config' | 'signal' | 'batched'>
+
+export interface PluginJudge extends AsyncDisposable {
+  /** Whether judgements come only after `flush`: ask for all of them first, wait for none. */
+  readonly isBatched: boolean
+  judge(trial: TrialToJudge): Promise<PluginJudgement>
+  /** Everything that will be asked at once has been asked. Resolves when all of it is answered; at once when there are no batches. */
+  flush(): Promise<void>
+}
+
+export interface PluginJudgeOptions {
+  /** As the stage has opened it. */
+  readonly model: Model
+  readonly config: PluginConfig
+  /** Trials that need a judge, times samples. */
+  readonly expectedCalls: number
+  /** How batches reach the provider; null where they cannot be used, such as behind a cassette. */
+  readonly access: Omit<ModelContext, 'sleep'> | null
+  /** Where what was handed in is kept, in the directory of the run: whoever resumes it finds the batches again. */
+  readonly journalPath: string
+  readonly signal: AbortSignal
+  note(message: string): void
+}
+
+/**
+ * The judge of a run. Its calls go out in message batches, at half the price, when there are enough of them.
+ *
+ * An interruption ends the waiting and not the batch: it is handed in, it will be paid, and a resumed run takes its answers.
+ */
+export async function openPluginJudge(options: PluginJudgeOptions): Promise<PluginJudge> {
+  const { model, config, signal } = options
+  const batched = wantsBatches(options) ? await openBatches(options) : null
+  return {
+    isBatched: batched !== null,
+    judge: (trial) =>
+      judgeTrial({ ...trial, model: batched?.model ?? model, config, signal, batched: batched !== null }),
+    flush: async () => batched?.flush(),
+    [Symbol.asyncDispose]: async () => batched?.close(),
+  }
+}
+
+function wantsBatches({ model, config, expectedCalls, access }: PluginJudgeOptions): boolean {
+  return (
+    access !== null &&
+    model.name.startsWith('anthropic:') &&
+    !config.force_synchronous &&
+    expectedCalls >= config.batch_threshold
+  )
+}
+
+interface Batches {
+  readonly model: Model
+  flush(): Promise<void>
+  /** Ends the waiting; what is on its way to the provider is written down first. */
+  close(): Promise<void>
+}
+
+async function openBatches({
+  model,
+  config,
+  expectedCalls,
+  access,
+  journalPath,
+  signal,
+  note,
+}: PluginJudgeOptions): Promise<Batches | null> {
+  if (access === null) return null
+  const stop = new AbortController()
+  const stopped = AbortSignal.any([signal, stop.signal])
+  const journal = openBatchJournal(journalPath)
+  const batching = await resolveBatchingModel(model.name, {
+    ...access,
+    journal: toldJournal(journal, { note, comeBack: 'gantry plugin resume' }),
+    minimum: config.batch_threshold,
+    pollMs: config.poll_interval_ms,
+    batchTimeoutMs: config.batch_timeout_ms,
+    most: batchSize(config.tuning.batching.safety_margin),
+    signal: stopped,
+    cancelOnAbort: false,
+    sleep: remindingSleep(stopped, (waitedMs) =>
+      note(`${callsWait(expectedCalls)} in a batch still, after ${formatDuration(waitedMs)}`),
+    ),
+  })
+  if (batching === null) {
+    journal.close()
+    return null
+  }
+  const { model: gathering, gathered } = gatherCalls(batching.model)
+  let flushing: Promise<void> = Promise.resolve()
+  return {
+    model: gathering,
+    flush: () => {
+      flushing = gathered().then(batching.flush)
+      return flushing
+    },
+    close: async () => {
+      stop.abort()
+      await flushing
+      journal.close()
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import { isCounted } from '../../../core/verdict.ts'
+import type { PriceTable } from '../../../models/pricing.ts'
+import { type Arm, arms, type Execution, type TrialEvaluation } from '../../contract.ts'
+import type { ArmScenario } from '../arms/arm-comparison.ts'
+import { compareArms } from '../arms/compare-arms.ts'
+import { type ArmTally, armMetrics, createArmTally } from './arm-metrics.ts'
+import { cacheStats } from './cache-stats.ts'
+import { createCostTally, type OtherCosts } from './cost-tally.ts'
+import type { EvaluationSummary } from './evaluation-summary.ts'
+import { createJudgeTally } from './judge-tally.ts'
+import { meanOf } from './mean-tally.ts'
+import { addToScenario, createScenarioTally, type ScenarioTally } from './scenario-tally.ts'
+import { accuracyShare, triggerShare } from './type-metrics.ts'
+
+export interface FoldOptions {
+  /** The plugin under test. */
+  readonly plugin: string
+  /** For what caches saved. */
+  readonly prices: PriceTable
+  /** Of the resampling behind intervals of differences. */
+  readonly seed?: number
+}
+
+/** What the fold wants of an execution: the execution itself will do. */
+export type ExecutionFacts = Pick<
+  Execution,
+  'num_turns' | 'api_duration_ms' | 'errors' | 'model_usage' | 'failure' | 'needs_recording'
+>
+
+export interface EvaluationFold {
+  /** `execution` is null when nothing is known of it. `damaged`: what the trial left cannot be read, it is to be made again. */
+  add(evaluation: TrialEvaluation, execution: ExecutionFacts | null, damaged?: boolean): void
+  /** May be called at any time; adding can go on afterwards. */
+  finish(other?: OtherCosts): EvaluationSummary
+}
+
+/**
+ * Folds trials into the summary of an evaluation. Memory grows with the number of scenarios, not of trials, and the order of
+ * adding does not matter.
+ */
+export function createEvaluationFold({ plugin, prices, seed = 1 }: FoldOptions): EvaluationFold {
+  const scenarios = new Map<string, ScenarioTally>()
+  const byArm = new Map<Arm, ArmTally>()
+  const costs = createCostTally()
+  const judges = createJudgeTally()
+  const errors = new Map<string, number>()
+  const needsRecording = new Set<string>()
+  const damaged = new Set<string>()
+
+  const add = (evaluation: TrialEvaluation, execution: ExecutionFacts | null, isDamaged = false): void => {
+    const { trial, verdict, conflict } = evaluation
+    const arm = byArm.get(trial.arm) ?? createArmTally()
+    byArm.set(trial.arm, arm)
+    arm.verdicts[verdict] += 1
+    arm.costUsd += (evaluation.cost_usd ?? 0) + (evaluation.evaluation_cost_usd ?? 0)
+    if (isCounted(verdict) && conflict.conflict_severity !== 'none')
+      arm.conflicts[conflict.conflict_severity] += 1
+    const key = `${trial.arm} ${evaluation.scenario_id}`
+    const tally = scenarios.get(key) ?? createScenarioTally(evaluation)
+    scenarios.set(key, tally)
+    addToScenario(tally, evaluation, execution?.num_turns ?? null, plugin)
+    costs.add(evaluation, execution)
+    judges.add(evaluation)
+    const types = [...errorTypes(evaluation, execution), ...(isDamaged ? ['damaged'] : [])]
+    for (const type of types) errors.set(type, (errors.get(type) ?? 0) + 1)
+    if (execution?.needs_recording === true) needsRecording.add(trial.id)
+    if (isDamaged) damaged.add(trial.id)
+  }
+
+  const finish = (other: OtherCosts = {}): EvaluationSummary => {
+    const sorted = [...scenarios].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, tally]) => tally)
+    const metrics = new Map(
+      arms.flatMap((arm) => {
+        const tally = byArm.get(arm)
+        const own = sorted.filter((scenario) => scenario.arm === arm)
+        return tally === undefined ? [] : [[arm, armMetrics(tally, own)] as const]
+      }),
+    )
+    const arm = (['alone', 'crowd', 'without'] as const).find((one) => metrics.has(one)) ?? 'alone'
+    const spent = costs.finish(other, new Set(sorted.map(({ scenario_id }) => scenario_id)).size)
+    const types = [...errors].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const tallies = [...byArm.values()]
+    const inAll = (verdict: keyof ArmTally['verdicts']): number =>
+      tallies.reduce((total, { verdicts }) => total + verdicts[verdict], 0)
+    const counts = {
+      pass: inAll('pass'),
+      fail: inAll('fail'),
+      infra: inAll('infra'),
+      invalid: inAll('invalid'),
+    }
+    return {
+      ...(metrics.get(arm) ?? armMetrics(createArmTally(), [])),
+      arm,
+      trials: counts.pass + counts.fail + counts.infra + counts.invalid,
+      counts,
+      by_arm: Object.fromEntries(metrics),
+      comparison: compareArms(sorted.map(armScenario), { seed }),
+      costs: spent,
+      errors: {
+        error_count: types.reduce((total, [, count]) => total + count, 0),
+        errors_by_type: Object.fromEntries(types),
+      },
+      cache_stats: cacheStats(spent.by_model, prices),
+      multi_sample_stats: judges.samples(),
+      judge: judges.stats(),
+      needs_recording: [...needsRecording].sort(),
+      damaged: [...damaged].sort(),
+    }
+  }
+
+  return { add, finish }
+}
+
+/** A failure that is also in the list of errors is one error. */
+function errorTypes({ judgement }: TrialEvaluation, execution: ExecutionFacts | null): readonly string[] {
+  const { errors = [], failure } = execution ?? {}
+  return [
+    ...errors.map(({ error_type }) => error_type),
+    ...(failure === undefined || errors.length > 0 ? [] : [failure.reason]),
+    ...(judgement?.votes ?? []).flatMap(({ kind }) => (kind === 'error' ? ['judge'] : [])),
+  ]
+}
+
+function armScenario(tally: ScenarioTally): ArmScenario {
+  const asks = tally.triggerTrials > 0
+  return {
+    scenario_id: tally.scenario_id,
+    arm: tally.arm,
+    component: tally.component,
+    expected_trigger: tally.expected_trigger,
+    trials: tally.trials,
+    triggered: asks ? triggerShare(tally).mean : null,
+    instead: Object.fromEntries(tally.instead),
+    accuracy: asks ? accuracyShare(tally).mean : null,
+    grader_score: meanOf(tally.graderScore),
+    // A score that no judge gave says nothing about the difference between arms.
+    quality: meanOf(tally.judgedQuality),
+    cost_usd: meanOf(tally.costUsd),
+    turns: meanOf(tally.turns),
+    duration_ms: meanOf(tally.durationMs),
+  }
+}

@@ -1,0 +1,161 @@
+import type { Rate } from '../../../core/summary.ts'
+import type { TokenUsage } from '../../../core/trial.ts'
+import type { Verdict } from '../../../core/verdict.ts'
+import type { Arm, ComponentType, ConflictSeverity, ScenarioType, SemanticVariation } from '../../contract.ts'
+import type { ArmComparison } from '../arms/arm-comparison.ts'
+
+/**
+ * What an evaluation says as a whole; part of `evaluation.json`. Counts are of trials that count (`pass` and `fail`); every rate
+ * weighs each scenario once, however often it was repeated, and has a 95 % interval.
+ */
+export interface EvaluationSummary extends ArmMetrics {
+  /** The arm the numbers at this level are of: the plugin alone, else in the crowd, else without. */
+  readonly arm: Arm
+  /** Over all arms. */
+  readonly trials: number
+  readonly counts: Readonly<Record<Verdict, number>>
+  readonly by_arm: Readonly<Partial<Record<Arm, ArmMetrics>>>
+  readonly comparison: ArmComparison
+  readonly costs: CostSummary
+  readonly errors: { readonly error_count: number; readonly errors_by_type: Readonly<Record<string, number>> }
+  readonly cache_stats: CacheStats
+  readonly multi_sample_stats: MultiSampleStats | null
+  readonly judge: {
+    readonly judged: number
+    readonly judge_errors: number
+    readonly dropped_citations: number
+  }
+  /** Trials whose recording no longer fits. */
+  readonly needs_recording: readonly string[]
+  /** Trials that are to be made again: what they left is damaged or not there. */
+  readonly damaged: readonly string[]
+}
+
+/** One arm by itself. */
+export interface ArmMetrics {
+  readonly total_scenarios: number
+  readonly total_trials: number
+  readonly verdicts: Readonly<Record<Verdict, number>>
+  /** Of all trials, those that did not really happen included: running them and evaluating them, as far as it is known. */
+  readonly cost_usd: number
+  /** Of trials, by their verdict. */
+  readonly pass_rate: Rate
+  /** Trials that ask for a component; all below is about them. */
+  readonly trigger_trials: number
+  readonly triggered_count: number
+  readonly trigger_rate: Rate
+  /** Fired exactly when it should. */
+  readonly accuracy: Rate
+  /** Scores above 0, those of unjudged trials that triggered rightly included. */
+  readonly avg_quality: number | null
+  readonly avg_grader_score: number | null
+  readonly by_component: Readonly<Record<string, ComponentMetrics>>
+  readonly by_scenario_type: Readonly<Partial<Record<ScenarioType, TypeMetrics>>>
+  readonly by_component_type: Readonly<Partial<Record<ComponentType, TypeMetrics>>>
+  readonly confusion: readonly ConfusionRow[]
+  readonly conflicts: {
+    readonly count: number
+    readonly by_severity: Readonly<Record<Exclude<ConflictSeverity, 'none'>, number>>
+  }
+  readonly semantic_stats: SemanticStats | null
+  readonly repetition_stats: RepetitionStats | null
+}
+
+export interface TypeMetrics {
+  readonly scenarios_count: number
+  readonly trials_count: number
+  readonly trigger_rate: Rate
+  readonly accuracy: Rate
+  readonly avg_quality: number | null
+  readonly false_positives: number
+  readonly false_negatives: number
+}
+
+export interface ComponentMetrics extends TypeMetrics {
+  readonly component_type: ComponentType
+  readonly true_positives: number
+  readonly true_negatives: number
+  /** Trials that asked for another component, which stayed quiet while this one fired. */
+  readonly fired_instead: number
+  /** Of the times it fired, how often it should have: firing in another's place counts against it. */
+  readonly precision: Rate
+  /** Of the times it should have fired, how often it did. */
+  readonly recall: Rate
+  readonly f1: Rate
+}
+
+/** `expected` is a component (`skill:greet`) or `none`; whoever fired in its scenarios, the expected one before all others. */
+export interface ConfusionRow {
+  readonly expected: string
+  readonly fired: readonly {
+    /** A component, of another plugin with that before it (`other/skill:other:greet`), or `none`. */
+    readonly component: string
+    readonly count: number
+    /** Some of the scenarios in which it happened. */
+    readonly scenarios: readonly string[]
+  }[]
+}
+
+export interface CostSummary {
+  /** What is known; `unmetered_trials` spent more. */
+  readonly total_cost_usd: number
+  readonly avg_cost_per_scenario: number | null
+  readonly generation_cost_usd: number | null
+  /** With the loading of the plugin, and what is lost. */
+  readonly execution_cost_usd: number
+  readonly plugin_load_cost_usd: number
+  /** For trials that were made again, and tries that were cut off. */
+  readonly lost_cost_usd: number
+  readonly evaluation_cost_usd: number
+  readonly unmetered_trials: number
+  readonly total_api_duration_ms: number
+  readonly by_model: readonly ModelCost[]
+}
+
+export interface ModelCost {
+  readonly model: string
+  readonly stage: 'execution' | 'evaluation'
+  /** null where nobody told, as for judges. */
+  readonly tokens: TokenUsage | null
+  /** null when no call of it had a known price. */
+  readonly cost_usd: number | null
+  readonly trials: number
+}
+
+export interface CacheStats {
+  readonly cache_read_tokens: number
+  readonly cache_creation_tokens: number
+  /** Plain, read and written. */
+  readonly input_tokens: number
+  /** Of all input, what was read from a cache. */
+  readonly hit_rate: number | null
+  /** Against the same tokens as plain input; null when a model has no known price. Negative when writing cost more than reading saved. */
+  readonly savings_usd: number | null
+}
+
+export interface MultiSampleStats {
+  readonly samples_per_scenario: number
+  readonly avg_score_variance: number
+  readonly high_variance_scenarios: readonly string[]
+  /** Of the judged trials, those with a unanimous verdict. */
+  readonly consensus_rate: number
+}
+
+export interface SemanticStats {
+  readonly total: number
+  readonly trigger_rate: Rate
+  readonly by_variation: Readonly<
+    Partial<Record<SemanticVariation | 'unnamed', { readonly count: number; readonly trigger_rate: Rate }>>
+  >
+}
+
+export interface RepetitionStats {
+  readonly reps_per_scenario: number
+  /** Of the scenarios tried more than once, those that always ended the same way. */
+  readonly consistency_rate: number
+  readonly flaky_scenarios: readonly {
+    readonly scenario_id: string
+    readonly passed: number
+    readonly trials: number
+  }[]
+}

@@ -1,0 +1,91 @@
+import type { GateResult } from '../../core/trial.ts'
+import type { Verdict } from '../../core/verdict.ts'
+import type { Execution, Scenario } from '../contract.ts'
+import { componentWords } from './component-words.ts'
+import type { KnownComponent } from './detection/known-components.ts'
+import type { GraderGate } from './grader-gate.ts'
+
+export interface VerdictFacts {
+  readonly scenario: Scenario
+  readonly execution: Execution
+  readonly expected: KnownComponent | 'unknown' | null
+  /** Of the plugin under test, in an arm where it should not be. */
+  readonly leaked: readonly string[]
+  /** null: the judge alone may decide and has not spoken. */
+  readonly triggered: boolean | null
+  /** Absent where the trigger is not asked: without a component, or without the plugin. */
+  readonly triggerGate: GateResult | null
+  readonly graders: readonly GraderGate[]
+}
+
+export interface VerdictAndReason {
+  readonly verdict: Verdict
+  readonly reason: string
+}
+
+/** What a trial says. What did not really happen comes first, then what was asked for. */
+export function trialVerdict(facts: VerdictFacts): VerdictAndReason {
+  return broken(facts) ?? unhappened(facts) ?? asked(facts)
+}
+
+/** The case is broken. */
+function broken({ scenario, execution, expected, leaked, graders }: VerdictFacts): VerdictAndReason | null {
+  const invalid = (reason: string): VerdictAndReason => ({ verdict: 'invalid', reason })
+  if (execution.invalid !== undefined) return invalid(execution.invalid)
+  if (expected === 'unknown') {
+    const name = componentWords(
+      scenario.component_type,
+      scenario.expected_component || scenario.component_ref,
+    )
+    return invalid(`the plugin has no ${name}: correct or remove scenario ${scenario.id}`)
+  }
+  if (leaked.length > 0)
+    return invalid(`${leaked.join(' and ')} fired in the arm without the plugin: it is installed elsewhere`)
+  if (expected === null && graders.length === 0)
+    return invalid(`scenario ${scenario.id} names no component and has no graders: it asks for nothing`)
+  return null
+}
+
+/** The machinery broke. A component that has fired has fired, however the agent ended; what graders look at may be half done. */
+function unhappened({ execution, triggered, triggerGate, graders }: VerdictFacts): VerdictAndReason | null {
+  const infra = (reason: string): VerdictAndReason => ({ verdict: 'infra', reason })
+  if (execution.failure !== undefined)
+    return infra(`the agent could not work (${execution.failure.reason}): ${execution.failure.message}`)
+  if (triggered === null && triggerGate !== null)
+    return infra('no judge has decided, and with llm_only nobody else does')
+  const ending = endings[execution.ending]
+  if (ending !== undefined && (triggered !== true || graders.some(({ scored }) => scored)))
+    return infra(ending)
+  const unasked = graders.find(({ error, scored }) => error !== undefined && scored)
+  return unasked === undefined
+    ? null
+    : infra(`grader ${unasked.gate.type} could not be asked: ${unasked.error}`)
+}
+
+const endings: Readonly<Partial<Record<Execution['ending'], string>>> = {
+  over_budget: 'the money ran out before the trial was over',
+  cancelled: 'the trial was stopped before it was over',
+  crashed: 'the agent crashed before the trial was over',
+  not_started: 'the agent did not start',
+}
+
+function asked({ triggerGate, graders, execution }: VerdictFacts): VerdictAndReason {
+  if (triggerGate?.passed === false) return { verdict: 'fail', reason: triggerGate.message }
+  const failed = graders.filter(({ gate, scored }) => scored && !gate.passed)
+  const scored = graders.filter((grader) => grader.scored).length
+  if (failed.length > 0) {
+    const told = failed.map(({ gate }) => gate.message).join('; ')
+    return { verdict: 'fail', reason: `${failed.length} of ${scored} graders failed: ${told}` }
+  }
+  const proven = [
+    ...(triggerGate === null ? [] : [triggerGate.message]),
+    ...(scored === 0 ? [] : [`${scored === 1 ? 'the grader' : `all ${scored} graders`} passed`]),
+  ]
+  return {
+    verdict: 'pass',
+    reason:
+      proven.length > 0
+        ? proven.join('; ')
+        : `the agent worked in the arm ${execution.trial.arm}, where no component is expected`,
+  }
+}

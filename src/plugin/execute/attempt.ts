@@ -1,0 +1,67 @@
+import type { AgentOutcome } from '../../agents/contract.ts'
+import type { ModelUsage } from '../../core/trial.ts'
+import type { Execution, TranscriptError, TranscriptEvent } from '../contract.ts'
+import type { Captures } from './captures/capture-sheet.ts'
+
+/** One try at a trial, before anybody says what it means. */
+export interface Attempt {
+  readonly outcome: AgentOutcome
+  readonly captures: Captures
+  readonly events: readonly TranscriptEvent[]
+  readonly errors: readonly TranscriptError[]
+  readonly turns: number
+  readonly usage: readonly ModelUsage[]
+  readonly changes: Execution['workspace_changes']
+  /** What graders of the case look into. */
+  readonly keptFiles?: Execution['kept_files']
+  readonly termination: Execution['termination_type']
+  readonly durationMs: number
+  readonly startedAt: Date
+  readonly needsRecording: boolean
+  /** What the provider asked to wait before another try; null when it did not say. */
+  readonly retryAfterMs: number | null
+  readonly warnings: readonly string[]
+  /** Others have tried in vain already. */
+  readonly isHopeless?: boolean
+}
+
+const nothingCaptured: Captures = {
+  tools: [],
+  subagents: [],
+  expansions: [],
+  hookResponses: [],
+  timing: { starts: [] },
+  stopSeen: false,
+}
+
+/** A try in which the agent was asked nothing: its case or the machinery was broken before. It cost nothing. */
+export function unasked(
+  why: Pick<AgentOutcome, 'failure' | 'invalid'> & Partial<Pick<Attempt, 'needsRecording' | 'isHopeless'>>,
+  startedAt: Date,
+): Attempt {
+  const { failure, invalid, needsRecording = false, isHopeless = false } = why
+  return {
+    outcome: {
+      ending: 'not_started',
+      exitCode: null,
+      finalText: null,
+      costUsd: 0,
+      tokens: null,
+      failure,
+      ...(invalid !== undefined && { invalid }),
+    },
+    captures: nothingCaptured,
+    events: [],
+    errors: [],
+    turns: 0,
+    usage: [],
+    changes: [],
+    termination: 'error',
+    durationMs: 0,
+    startedAt,
+    needsRecording,
+    retryAfterMs: null,
+    warnings: [],
+    isHopeless,
+  }
+}

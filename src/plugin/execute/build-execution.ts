@@ -1,0 +1,117 @@
+import { agentCostUsd, pricedUsage } from '../../config/agent-cost.ts'
+import type { Execution, Transcript, TranscriptError } from '../contract.ts'
+import type { Attempt } from './attempt.ts'
+import type { ExecuteRequest } from './request.ts'
+import type { GroupedTrial } from './trial-groups.ts'
+
+/** What came before the try that is kept. */
+export interface EarlierTries {
+  readonly count: number
+  /** null = one of them stayed unmetered. */
+  readonly costUsd: number | null
+}
+
+export interface MadeTrial {
+  readonly execution: Execution
+  readonly transcript: Transcript
+}
+
+/** The two documents of a trial, with every secret out of them: texts change, names and numbers do not. */
+export function buildExecution(
+  { trial, scenario }: GroupedTrial,
+  attempt: Attempt,
+  earlier: EarlierTries,
+  request: ExecuteRequest,
+): MadeTrial {
+  const { config, plugin } = request
+  const { outcome, captures } = attempt
+  const facts = { model: config.execution.model, prices: request.prices }
+  const usage = pricedUsage(facts, attempt.usage)
+  const errors = errorsOf(attempt)
+  const costUsd = totalCost(agentCostUsd(facts, outcome, usage), earlier)
+  const execution: Execution = {
+    trial,
+    scenario_id: scenario.id,
+    detected_tools: captures.tools,
+    subagent_captures: captures.subagents,
+    expansions: captures.expansions,
+    hook_responses: captures.hookResponses,
+    session_timing: captures.timing,
+    errors,
+    permission_denials: outcome.deniedTools ?? [],
+    termination_type: attempt.termination,
+    ending: outcome.ending,
+    final_text: outcome.finalText,
+    num_turns: attempt.turns,
+    api_duration_ms: outcome.apiDurationMs ?? 0,
+    duration_ms: attempt.durationMs,
+    cost_usd: costUsd,
+    tokens: outcome.tokens,
+    model_usage: usage,
+    workspace_changes: attempt.changes,
+    ...(attempt.keptFiles !== undefined && { kept_files: attempt.keptFiles }),
+    session_strategy: config.execution.session_strategy ?? 'batched_by_component',
+    ...(outcome.failure !== null && { failure: outcome.failure }),
+    ...(outcome.invalid !== undefined && { invalid: outcome.invalid }),
+    ...(attempt.needsRecording && { needs_recording: true }),
+    infra_retries: earlier.count,
+    warnings: attempt.warnings,
+  }
+  const transcript: Transcript = {
+    metadata: {
+      version: 'v3.0',
+      plugin_name: plugin.plugin_name,
+      scenario_id: scenario.id,
+      timestamp: attempt.startedAt.toISOString(),
+      model: usage[0]?.model ?? config.execution.model,
+      ...(costUsd !== null && { total_cost_usd: costUsd }),
+      ...(outcome.apiDurationMs !== undefined && { api_duration_ms: outcome.apiDurationMs }),
+    },
+    events: attempt.events,
+    errors,
+  }
+  const hide = hidden(request)
+  return {
+    // What we named ourselves is no secret, and must be found again.
+    execution: { ...hide(execution), trial, scenario_id: scenario.id },
+    transcript: { ...hide(transcript), metadata: transcript.metadata },
+  }
+}
+
+/** Texts become texts and nothing else changes, so the shape is that of the argument. */
+function hidden({ redaction, sanitize = (value) => value }: ExecuteRequest): <T>(value: T) => T {
+  return <T>(value: T) => sanitize(redaction.value(value)) as T
+}
+
+/** A trial costs what all its tries cost. */
+function totalCost(lastUsd: number | null, earlier: EarlierTries): number | null {
+  return lastUsd === null || earlier.costUsd === null ? null : lastUsd + earlier.costUsd
+}
+
+function errorsOf({ outcome, errors, termination, startedAt, durationMs }: Attempt): TranscriptError[] {
+  const timestamp = new Date(startedAt.getTime() + durationMs).toISOString()
+  const error = (
+    error_type: TranscriptError['error_type'],
+    message: string,
+    recoverable: boolean,
+  ): TranscriptError => ({ type: 'error', error_type, message, timestamp, recoverable })
+  const { failure, ending, deniedTools = [] } = outcome
+  // The last one it told of is the one it failed by.
+  const told = failure === null ? errors : errors.filter(({ message }) => message !== failure.message)
+  return [
+    ...told,
+    ...deniedTools.map((tool) => error('permission_denied', `${tool} was not permitted`, true)),
+    ...(failure === null ? [] : [error('api_error', failure.message, false)]),
+    ...(ending !== 'timed_out'
+      ? []
+      : [
+          termination === 'timeout'
+            ? error('timeout', 'the time limit was passed, and the agent had to be ended', false)
+            : error('interrupted', 'the time limit was passed, and the agent was asked to stop', true),
+        ]),
+    ...(ending === 'over_turns'
+      ? [error('interrupted', 'the limit of turns was passed, and the agent was asked to stop', true)]
+      : []),
+    ...(ending === 'over_budget' ? [error('budget_exceeded', 'the money for it was used up', false)] : []),
+  ]
+}

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { createDesk, type Desk } from './desk.ts'
+
+const pre = (id: string, more: object = {}) => ({
+  event: 'PreToolUse',
+  input: { session_id: 's1', tool_name: 'Skill', tool_input: { skill: 'a' }, tool_use_id: id, ...more },
+  timestamp: 1,
+})
+const post = (id: string, more: object = {}) => ({
+  event: 'PostToolUse',
+  input: { session_id: 's1', tool_use_id: id, tool_response: 'ok', ...more },
+  timestamp: 2,
+})
+
+/** A desk in the middle of a scenario whose conversation is `session`. */
+function asked(session: string, desk: Desk = createDesk(0)): Desk {
+  desk.turn()
+  desk.event({ event: 'session', agent: 'claude-code', session_id: session }, 0)
+  desk.turned()
+  desk.ask()
+  return desk
+}
+
+test('a call is known by its id: input before, end after, in whatever order calls end', () => {
+  const desk = asked('s1')
+  desk.hook(pre('a'))
+  desk.hook(pre('b'))
+  desk.hook({
+    event: 'PostToolUseFailure',
+    input: { tool_use_id: 'b', error: 'broke', is_interrupt: true },
+    timestamp: 3,
+  })
+  desk.hook(post('a'))
+  expect(desk.captures().tools).toMatchObject([
+    { tool_use_id: 'a', success: true, result: 'ok' },
+    { tool_use_id: 'b', success: false, error: 'broke', is_interrupt: true },
+  ])
+})
+
+test('an end that no hook told is taken from the conversation, and never the other way round', () => {
+  const desk = asked('s1')
+  for (const id of ['a', 'b', 'c', 'd']) desk.hook(pre(id))
+  desk.hook(post('c'))
+  desk.event({ event: 'tool_result', id: 'a', output: 'denied', is_error: true }, 4)
+  desk.event({ event: 'tool_result', id: 'b', output: 'fine', is_error: false }, 4)
+  desk.event({ event: 'tool_result', id: 'c', output: 'late', is_error: true }, 4)
+  desk.event({ event: 'tool_result', id: 'd', output: 'who knows' }, 4)
+  expect(desk.captures().tools.map(({ success, error }) => [success, error])).toEqual([
+    [false, 'denied'],
+    [true, undefined],
+    [true, undefined],
+    [undefined, undefined],
+  ])
+})
+
+test('what an earlier conversation still tells lands on no later sheet', () => {
+  const desk = asked('s1')
+  desk.hook(pre('same', { agent_id: undefined }))
+  desk.hook({
+    event: 'SubagentStart',
+    input: { session_id: 's1', agent_id: 'old', agent_type: 'x' },
+    timestamp: 1,
+  })
+  desk.answered()
+  expect(desk.captures().tools).toHaveLength(1)
+  asked('s2', desk)
+  desk.hook(pre('late'))
+  desk.hook(post('same'))
+  desk.hook(pre('by-old-agent', { session_id: 's2', agent_id: 'old' }))
+  expect(desk.event({ event: 'hook', hook: 'Stop', session_id: 's1', outcome: 'success' }, 5)).toBe('nobody')
+  expect(desk.captures()).toMatchObject({ tools: [], subagents: [], hookResponses: [] })
+  desk.hook(pre('same', { session_id: 's2' }))
+  expect(desk.captures().tools).toMatchObject([{ tool_use_id: 'same' }])
+  expect(desk.captures().tools[0]?.success).toBeUndefined()
+})
+
+test('while a conversation is forgotten its end belongs to the last scenario and the start to the next', () => {
+  const desk = createDesk(7)
+  desk.event({ event: 'hook', hook: 'SessionStart', name: 'SessionStart:startup', outcome: 'success' }, 8)
+  desk.event({ event: 'hook', hook: 'SessionStart', name: 'SessionStart:clear', outcome: 'success' }, 8)
+  asked('s1', desk)
+  desk.answered()
+  desk.turn()
+  expect(desk.event({ event: 'hook', hook: 'SessionEnd', name: 'SessionEnd:clear' }, 9)).toBe('asked')
+  expect(desk.event({ event: 'hook', hook: 'SessionStart', name: 'SessionStart:clear' }, 9)).toBe('next')
+  desk.hook({ event: 'SessionEnd', input: { reason: 'clear' }, timestamp: 9 })
+  desk.hook({ event: 'SessionStart', input: { source: 'clear' }, timestamp: 10 })
+  desk.turned()
+  expect(desk.captures().hookResponses.map(({ hook_name }) => hook_name)).toEqual([
+    'SessionStart:startup',
+    'SessionEnd:clear',
+  ])
+  expect(desk.captures().timing).toEqual({
+    starts: [{ source: 'startup', timestamp: 7 }],
+    end: { reason: 'clear', timestamp: 9 },
+  })
+  // The conversation nobody used is forgotten once more.
+  desk.turn()
+  desk.hook({ event: 'SessionEnd', input: { reason: 'clear' }, timestamp: 99 })
+  desk.hook({ event: 'SessionStart', input: { source: 'clear' }, timestamp: 11 })
+  desk.turned()
+  expect(desk.captures().timing.end?.timestamp).toBe(9)
+  desk.ask()
+  expect(desk.captures().timing.starts).toEqual([
+    { source: 'startup', timestamp: 7 },
+    { source: 'clear', timestamp: 11 },
+  ])
+})
+
+test('between scenarios nothing is captured: words said before a scenario may run hooks too', () => {
+  const desk = asked('s1')
+  desk.answered()
+  desk.hook(pre('between'))
+  desk.hook({ event: 'UserPromptExpansion', input: { command_name: 'demo:hi' }, timestamp: 1 })
+  expect(desk.event({ event: 'message', role: 'assistant', text: 'x' }, 1)).toBe('nobody')
+  expect(desk.captures()).toMatchObject({ tools: [], expansions: [] })
+})
+
+test('a stop counts until the agent goes on, and only that of the main thread', () => {
+  const desk = asked('s1')
+  desk.hook({ event: 'Stop', input: { agent_id: 'sub' }, timestamp: 1 })
+  expect(desk.captures().stopSeen).toBe(false)
+  desk.hook({ event: 'Stop', input: {}, timestamp: 1 })
+  expect(desk.captures().stopSeen).toBe(true)
+  desk.hook(pre('more'))
+  expect(desk.captures().stopSeen).toBe(false)
+})
+
+test('an answer of a hook keeps its words, and one that only began is none', () => {
+  const desk = asked('s1')
+  const hook = { event: 'hook', hook: 'PreToolUse', name: 'PreToolUse:Write', hook_id: 'h' } as const
+  desk.event({ ...hook, outcome: 'started' }, 1)
+  desk.event({ ...hook, outcome: 'error', stdout: 'out', stderr: 'err', exit_code: 2 }, 2)
+  desk.event({ event: 'hook', hook: 'Stop', outcome: 'odd', output: 'words' }, 3)
+  expect(desk.captures().hookResponses).toEqual([
+    {
+      hook_name: 'PreToolUse:Write',
+      hook_event: 'PreToolUse',
+      hook_id: 'h',
+      stdout: 'out',
+      stderr: 'err',
+      exit_code: 2,
+      outcome: 'error',
+      timestamp: 2,
+    },
+    { hook_name: 'Stop', hook_event: 'Stop', stdout: 'words', stderr: '', outcome: 'unknown', timestamp: 3 },
+  ])
+})
+
+test('a result is cut when it is larger than evidence need be', () => {
+  const desk = asked('s1')
+  desk.hook(pre('a'))
+  desk.hook(post('a', { tool_response: { content: 'x'.repeat(100_000) } }))
+  const [capture] = desk.captures().tools
+  expect(String(capture?.result).length).toBeLessThan(17_000)
+  expect(String(capture?.result)).toContain('[cut: 100014 characters]')
+})

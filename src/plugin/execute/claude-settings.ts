@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import type { AgentConfig } from '../../agents/index.ts'
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { GantryError } from '../../core/error.ts'
+import { readJsonIfExists } from '../../io/files.ts'
+import type { ProcessSettings } from './process-settings.ts'
+import { sandboxSettings } from './sandbox-settings.ts'
+
+type ClaudeCode = Extract<AgentConfig, { driver: 'claude-code' }>
+
+/**
+ * The user's agent as a process of the evaluation has it. Plugins and settings files are those of the evaluation alone: what
+ * else is there would be part of what is measured.
+ */
+export function claudeSettings(
+  settings: AgentConfig,
+  base: string,
+  config: PluginConfig,
+  process: ProcessSettings,
+): AgentConfig {
+  if (settings.driver !== 'claude-code') return settings
+  const { execution, scope } = config
+  const disallowed = new Set([...settings.disallowed_tools, ...process.disallowedTools])
+  const appended = [settings.append_system_prompt, process.appendSystemPrompt].filter((text) => text != null)
+  const { append_system_prompt: _, settings: __, max_turns: ___, resume: ____, ...rest } = settings
+  return {
+    ...rest,
+    plugins: [...process.plugins],
+    permission_mode: permissionMode(settings, execution.permission_bypass),
+    allowed_tools: [...new Set([...settings.allowed_tools, ...process.allowedTools])],
+    disallowed_tools: [...disallowed],
+    add_dirs: [...new Set([...settings.add_dirs, ...process.addDirs])],
+    setting_sources: scope.mcp_servers ? ['project'] : [],
+    ...(appended.length > 0 && { append_system_prompt: appended.join('\n\n') }),
+    ...mergedSettings(settings, base, execution.sandbox),
+  }
+}
+
+function permissionMode(
+  { permission_mode: own }: ClaudeCode,
+  bypass: boolean,
+): ClaudeCode['permission_mode'] {
+  if (bypass) return 'bypassPermissions'
+  return own === 'bypassPermissions' ? 'default' : own
+}
+
+/** The sandbox joins the settings of the user's agent; the evaluation's own words win. */
+function mergedSettings(
+  { settings }: ClaudeCode,
+  base: string,
+  sandbox: PluginConfig['execution']['sandbox'],
+): Pick<ClaudeCode, 'settings'> {
+  if (sandbox === undefined) return settings === undefined ? {} : { settings }
+  const own = typeof settings === 'string' ? readSettings(resolve(base, settings)) : (settings ?? {})
+  return { settings: { ...own, sandbox: sandboxSettings(sandbox) } as ClaudeCode['settings'] }
+}
+
+function readSettings(path: string): object {
+  const read = readJsonIfExists(path)
+  if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read
+  throw new GantryError('NOT_FOUND', `${path}, the agent's settings, is no file with a JSON object`, {
+    hint: 'Correct `settings` of the agent in gantry.yaml.',
+  })
+}

@@ -1,0 +1,72 @@
+import { asArray, asObject, asString, type Json, parseObject } from '../../agents/json-fields.ts'
+import { GantryError } from '../../core/error.ts'
+import { readTextIfExists } from '../../io/directory.ts'
+import type { SetupMessage } from '../contract.ts'
+
+export type History =
+  | { readonly kind: 'messages'; readonly messages: readonly SetupMessage[] }
+  | { readonly kind: 'unusable'; readonly problem: string }
+
+/**
+ * The conversation a case goes on with, from a transcript of Claude Code or lines of `{role, content}`. Tools that were used in
+ * it are told in words: a conversation that is only remembered cannot have used any.
+ */
+export function historyMessages(file: string): History {
+  const text = readHistory(file)
+  if (text === null) return { kind: 'unusable', problem: `the history ${file} cannot be read` }
+  const messages: SetupMessage[] = []
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    const parsed = parseObject(line)
+    if (parsed === null)
+      return { kind: 'unusable', problem: `line ${index + 1} of the history ${file} is no JSON object` }
+    const message = messageOf(parsed)
+    if (message === null) continue
+    const last = messages.at(-1)
+    if (last?.role === message.role)
+      messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${message.content}` }
+    else messages.push(message)
+  }
+  if (messages.length === 0)
+    return { kind: 'unusable', problem: `there is no conversation in the history ${file}` }
+  return { kind: 'messages', messages }
+}
+
+function readHistory(file: string): string | null {
+  try {
+    return readTextIfExists(file)
+  } catch (error) {
+    if (error instanceof GantryError) return null
+    throw error
+  }
+}
+
+/** null for lines that are nobody's words: summaries, snapshots, what a subagent said. */
+function messageOf(line: Json): SetupMessage | null {
+  if (line.isSidechain === true || line.isMeta === true) return null
+  const message = asObject(line.message) ?? line
+  const role = message.role === 'user' || message.role === 'assistant' ? message.role : null
+  const content = wordsOf(message.content).trim()
+  return role === null || content === '' ? null : { role, content }
+}
+
+function wordsOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return asArray(content)
+    .map((block) => blockWords(asObject(block) ?? {}))
+    .filter((words) => words !== '')
+    .join('\n')
+}
+
+function blockWords(block: Json): string {
+  switch (block.type) {
+    case 'text':
+      return asString(block.text) ?? ''
+    case 'tool_use':
+      return `[I used ${String(block.name)} with ${JSON.stringify(block.input)}]`
+    case 'tool_result':
+      return `[The tool answered: ${wordsOf(block.content)}]`
+    default:
+      return ''
+  }
+}

@@ -1,0 +1,149 @@
+import type { AgentSession, LoadedParts, SessionRequest } from '../../agents/contract.ts'
+import { openSessionBehind, type SessionBehind } from '../../config/session-behind.ts'
+import type { SpawnEvent, Untimed } from '../../core/event.ts'
+import { systemClock } from '../../io/clock.ts'
+import { removeTree } from '../../io/files.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import { createDesk, type Desk } from './captures/desk.ts'
+import { commonDirectory } from './common-directory.ts'
+import { createEars } from './ears.ts'
+import { homeOf, processEnvironment } from './process-environment.ts'
+import { makeProcessPlace, type ProcessPlace } from './process-place.ts'
+import type { ProcessSettings } from './process-settings.ts'
+import type { ExecuteContext } from './request.ts'
+import { sessionOpener } from './session-opener.ts'
+import { openWorkspace, type Workspace } from './workspace.ts'
+
+/** One live process of Claude Code with everything around it: places, boundary, captures. */
+export interface LiveAgent {
+  readonly session: AgentSession
+  readonly behind: SessionBehind | null
+  readonly desk: Desk
+  readonly workspace: Workspace
+  readonly place: ProcessPlace
+  /** null when the process uses the caller's own, in which nothing is touched. */
+  readonly ownHome: string | null
+  /** null when it never said what it loaded. */
+  readonly loaded: LoadedParts | null
+  readonly loadMs: number
+  readonly spawned: Untimed<SpawnEvent> | null
+  /** Where events go from now on; null: nowhere. What belongs to the beginning of the next scenario comes first. */
+  listen(log: AttemptLog | null): void
+  /** Forgets the conversation and begins the next one. */
+  turn(): Promise<void>
+  /** The conversation has begun, and nothing was said in it yet. */
+  isTurned(): boolean
+  ask: AgentSession['ask']
+  /** Ends the process. */
+  stop(reason: 'over_budget'): void
+  /** Whether another scenario can be asked. */
+  isUsable(): boolean
+  close(): Promise<void>
+}
+
+/** `maxCostUsd`: all scenarios of the process together. */
+export async function openLiveAgent(
+  context: ExecuteContext,
+  settings: ProcessSettings,
+  { maxCostUsd }: { readonly maxCostUsd?: number } = {},
+): Promise<LiveAgent> {
+  const { config } = context
+  const openSession = sessionOpener(context, settings)
+  const place = makeProcessPlace(context.workDir)
+  const home = homeOf(context, place)
+  const limitMs = config.tuning.timeouts.plugin_load_ms
+  const started = performance.now()
+  const stopping = new AbortController()
+  const desk = createDesk(systemClock.now().getTime())
+  const ears = createEars(desk)
+  const { workspace, behind } = await prepare(context, settings, place).catch((error: unknown) => {
+    removeTree(place.dir)
+    throw error
+  })
+  const request: SessionRequest = {
+    workspace: place.workspace,
+    model: settings.model,
+    env: processEnvironment(context, settings, place),
+    timeoutMs: limitMs,
+    signal: AbortSignal.any([context.signal, stopping.signal]),
+    emit: ears.event,
+    transcript: ears.raw,
+    onHook: desk.hook,
+    // The CLI tells its model what is left of a budget, and no recording would fit what is told later: where the boundary
+    // stands between them, it is the boundary that holds the money.
+    ...(behind !== null ? { endpoint: behind.endpoint } : maxCostUsd !== undefined && { maxCostUsd }),
+  }
+  // Whatever it waits for: a server that never answers, a hook that hangs.
+  const limit = setTimeout(() => stopping.abort(), limitMs)
+  const session = await openSession(request)
+  const loaded = (await session.loaded?.()) ?? null
+  clearTimeout(limit)
+  let isTurned = false
+
+  return {
+    session,
+    behind,
+    desk,
+    workspace,
+    place,
+    ownHome: home === place.home ? home : null,
+    loaded: stopping.signal.aborted ? null : loaded,
+    loadMs: performance.now() - started,
+    spawned: ears.spawned(),
+    listen: ears.listen,
+    async turn() {
+      ears.forgetBeginning()
+      desk.turn()
+      await session.clear?.()
+      desk.turned()
+      isTurned = true
+    },
+    isTurned: () => isTurned,
+    async ask(prompt, options) {
+      isTurned = false
+      desk.ask()
+      const outcome = await session.ask(prompt, options)
+      desk.answered()
+      return outcome
+    },
+    stop: (reason) => stopping.abort(reason),
+    isUsable: () => !stopping.signal.aborted && session.isAlive?.() !== false && !workspace.isLost(),
+    async close() {
+      try {
+        await session.close()
+      } finally {
+        await behind?.close()
+        if (!config.debug) removeTree(place.dir)
+      }
+    },
+  }
+}
+
+async function prepare(
+  context: ExecuteContext,
+  settings: ProcessSettings,
+  place: ProcessPlace,
+): Promise<Pick<LiveAgent, 'workspace' | 'behind'>> {
+  const { config, agent, redaction, prices } = context
+  const workspace = await openWorkspace(place.workspace, config.execution.cwd ?? null)
+  if (context.behind === null) return { workspace, behind: null }
+  const behind = await openSessionBehind({
+    behind: context.behind,
+    meter: agent.meter,
+    places: {
+      workspace: place.workspace,
+      home: homeOf(context, place),
+      tmp: place.tmp,
+      ...projectOf(settings),
+    },
+    prices,
+    redact: redaction.text,
+  })
+  return { workspace, behind }
+}
+
+/** Texts of a plugin name the directory it lies in, which is another one on another machine. */
+function projectOf({ plugins }: ProcessSettings): { readonly project?: string } {
+  const project = commonDirectory(plugins)
+  return project === null ? {} : { project }
+}

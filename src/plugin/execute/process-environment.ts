@@ -1,0 +1,42 @@
+import { ownVariables } from '../../config/own-variables.ts'
+import { hermeticEnv } from '../../io/hermetic-env.ts'
+import type { ProcessPlace } from './process-place.ts'
+import type { ProcessSettings } from './process-settings.ts'
+import type { ExecuteContext } from './request.ts'
+
+type EnvironmentFacts = Pick<ExecuteContext, 'agent' | 'behind' | 'config' | 'env' | 'runId'>
+
+/** In the environment of every process of a run, so that those of a killed one can be found and ended. */
+export const runVariable = 'GANTRY_RUN'
+
+/** The whole environment of one process of Claude Code. What the user says in `execution.env` wins over everything. */
+export function processEnvironment(
+  { agent, behind, config, env: host, runId }: EnvironmentFacts,
+  { env }: Pick<ProcessSettings, 'env'>,
+  place: ProcessPlace,
+): Readonly<Record<string, string>> {
+  const { execution, mcp_servers, rewind_file_changes } = config
+  return {
+    ...hermeticEnv({ host, home: homeOf({ agent, env: host }, place), tmp: place.tmp }),
+    // A repository around the store is none of the scenario's business.
+    GIT_CEILING_DIRECTORIES: place.dir,
+    // Whether to try again is decided for the whole trial, with a fresh sheet of captures.
+    CLAUDE_CODE_MAX_RETRIES: '0',
+    MCP_TIMEOUT: String(mcp_servers.connection_timeout_ms),
+    CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: rewind_file_changes ? '1' : '0',
+    ...(execution.max_thinking_tokens !== undefined && {
+      MAX_THINKING_TOKENS: String(execution.max_thinking_tokens),
+    }),
+    ...ownVariables(agent, host, behind !== null),
+    ...env,
+    ...(runId !== undefined && { [runVariable]: runId }),
+  }
+}
+
+/** Some users are let in by what lies in their HOME; their agent says so. */
+export function homeOf(
+  { agent, env }: Pick<ExecuteContext, 'agent' | 'env'>,
+  place: Pick<ProcessPlace, 'home'>,
+): string {
+  return agent.home === 'host' && env.HOME !== undefined ? env.HOME : place.home
+}

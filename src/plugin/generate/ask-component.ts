@@ -1,0 +1,128 @@
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { addTokens, noTokens } from '../../core/add-tokens.ts'
+import type { TokenUsage } from '../../core/trial.ts'
+import type { RateLimiter } from '../../io/rate-limiter.ts'
+import { addCost } from '../../models/add-cost.ts'
+import type { Budget } from '../../models/budget.ts'
+import { type Model, modelFailureOf } from '../../models/contract.ts'
+import { uninterrupted } from '../../models/uninterrupted.ts'
+import { type Answer, answerSchema } from './answer-schema.ts'
+import { batchSlots, type SlotBatch } from './batch-slots.ts'
+import { type Draft, dropReasons } from './check-item.ts'
+import { componentPrompt } from './component-prompt.ts'
+import { type Dropped, fillSlots } from './fill-slots.ts'
+import { generationSystem } from './generation-system.ts'
+import type { ComponentPlan } from './plan-component.ts'
+
+export interface AskTools {
+  readonly model: Model
+  readonly budget: Budget
+  readonly limiter: RateLimiter
+  readonly signal: AbortSignal
+  readonly config: Pick<PluginConfig, 'generation' | 'tuning'>
+}
+
+export interface Asked {
+  readonly drafts: readonly Draft[]
+  readonly dropped: readonly Dropped[]
+  readonly ideas: readonly string[]
+  /** Why the model could not be used, once per question that failed. */
+  readonly failures: readonly string[]
+  readonly requests: number
+  readonly tokens: TokenUsage
+  readonly costUsd: number | null
+  /** The model answered, well or badly. */
+  readonly isPaid: boolean
+}
+
+/**
+ * Fills the slots of one component: every portion is asked for once, and what stays open because answers were dropped is asked
+ * for once more. A model that fails is an outcome; only an interruption is thrown.
+ */
+export async function askComponent(plan: ComponentPlan, tools: AskTools): Promise<Asked> {
+  const { entry, neighbours, slots } = plan
+  const drafts: Draft[] = []
+  const dropped: Dropped[] = []
+  const ideas: string[] = []
+  const failures: string[] = []
+  const lost = new Set<string>()
+  const bill = { requests: 0, tokens: noTokens, costUsd: 0 as number | null, isPaid: false }
+  let isOver = false
+
+  const askFor = async (
+    { slots: wanted, maxTokens }: SlotBatch,
+    problems: readonly string[],
+  ): Promise<void> => {
+    const written = drafts.map(({ prompt }) => prompt)
+    const prompt = componentPrompt({ entry, neighbours, slots: wanted, ideas, written, problems })
+    const outcome = await askOnce(prompt, maxTokens, tools)
+    bill.requests += 1
+    bill.tokens = addTokens(bill.tokens, outcome.tokens)
+    bill.costUsd = addCost(bill.costUsd, outcome.costUsd)
+    bill.isPaid ||= outcome.kind === 'answer' || outcome.isPaid
+    if (outcome.kind === 'failure') {
+      failures.push(outcome.message)
+      for (const { id } of wanted) lost.add(id)
+      isOver = !outcome.mayGoOn
+      return
+    }
+    ideas.push(...ideaTexts(outcome.answer))
+    const filled = fillSlots(outcome.answer.scenarios, { entry, neighbours, open: wanted }, drafts)
+    drafts.push(...filled.drafts)
+    dropped.push(...filled.dropped)
+  }
+
+  for (const batch of plan.batches) if (!isOver) await askFor(batch, [])
+  const done = new Set(drafts.map(({ slot }) => slot.id))
+  const open = slots.filter(({ id }) => !done.has(id) && !lost.has(id))
+  const problems = [...new Set(dropped.map(({ reason }) => dropReasons[reason]))]
+  for (const batch of batchSlots(open, tools.config)) if (!isOver) await askFor(batch, problems)
+  return { drafts, dropped, ideas, failures, ...bill }
+}
+
+type Outcome = { readonly tokens: TokenUsage; readonly costUsd: number | null } & (
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | {
+      readonly kind: 'failure'
+      readonly message: string
+      readonly isPaid: boolean
+      /** The next question may do better. */
+      readonly mayGoOn: boolean
+    }
+)
+
+async function askOnce(
+  prompt: string,
+  maxOutputTokens: number,
+  { model, budget, limiter, signal, config: { generation } }: AskTools,
+): Promise<Outcome> {
+  await uninterrupted(model.name, signal, () => limiter.take(signal))
+  try {
+    const { value, tokens, costUsd } = await model.structured({
+      system: generationSystem,
+      prompt,
+      schema: answerSchema,
+      maxOutputTokens,
+      temperature: generation.temperature,
+      effort: generation.reasoning_effort,
+      timeoutMs: generation.api_timeout_ms,
+      budget,
+      signal,
+    })
+    return { kind: 'answer', answer: value, tokens, costUsd }
+  } catch (error) {
+    const failure = modelFailureOf(error)
+    if (failure === null) throw error
+    const { reason, message, tokens, costUsd } = failure
+    const answered = reason === 'malformed' || reason === 'refused'
+    return { kind: 'failure', message, tokens, costUsd, isPaid: answered, mayGoOn: answered }
+  }
+}
+
+const shownIdea = 300
+
+function ideaTexts({ ideas }: Answer): readonly string[] {
+  return ideas.flatMap(({ id, idea }) =>
+    typeof idea === 'string' ? [`${typeof id === 'string' ? `${id}: ` : ''}${idea}`.slice(0, shownIdea)] : [],
+  )
+}

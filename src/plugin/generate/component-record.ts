@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { componentTypes, type Scenario, scenarioTypes } from '../contract.ts'
+import { scenarioFields } from './scenarios-schema.ts'
+
+const count = z.int().min(0)
+const countsSchema = z.partialRecord(z.enum(scenarioTypes), count)
+
+/** How the scenarios of one component came about. */
+export const componentRecordSchema = z.object({
+  /** `skill:greet`. */
+  component: z.string(),
+  component_type: z.enum(componentTypes),
+  name: z.string(),
+  /** `none`: there are no scenarios, and `skipped` says why. A few of those of a model may be `fallback` nevertheless. */
+  origin: z.enum(['model', 'template', 'fallback', 'none']),
+  /** Per type. Templates ask for nothing. */
+  asked: countsSchema,
+  got: countsSchema,
+  /** Of a model: ideas that were asked for, how many scenarios may share one, and what was thought of. */
+  ideas: z
+    .object({ asked: count, variations_per_base: count, got: count, texts: z.array(z.string()) })
+    .exactOptional(),
+  /** What a model wrote and could not be used, and why. */
+  dropped: z.array(z.object({ reason: z.string(), prompt: z.string() })),
+  /** What was put right, by slot. */
+  repaired: z.array(z.object({ slot: z.string(), what: z.string() })),
+  skipped: z.string().exactOptional(),
+  usage: z.array(
+    z.object({
+      model: z.string(),
+      /** Questions. One that was repaired counts once. */
+      requests: count,
+      tokens: z.object({
+        input: count,
+        output: count,
+        cacheRead: count,
+        cacheWrite: count,
+        thinking: count.exactOptional(),
+      }),
+      /** null = unmetered. */
+      cost_usd: z.number().nullable(),
+    }),
+  ),
+  warnings: z.array(z.string()),
+})
+
+export type ComponentRecord = z.output<typeof componentRecordSchema>
+
+/** A scenario that has no id yet: it gets one from its component and the suffix. */
+export type UnnamedScenario = Omit<Scenario, 'id'> & { readonly suffix: string }
+
+export interface ComponentScenarios {
+  readonly scenarios: readonly UnnamedScenario[]
+  readonly record: ComponentRecord
+}
+
+/** As it is kept when it was paid for. */
+export const componentScenariosSchema = z.object({
+  scenarios: z.array(
+    z.object({
+      ...scenarioFields,
+      suffix: z.string().min(1),
+      expected_component: z.string(),
+      scenario_type: z.enum(scenarioTypes),
+      expected_trigger: z.boolean(),
+    }),
+  ),
+  record: componentRecordSchema,
+})

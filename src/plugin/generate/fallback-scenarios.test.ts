@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { fallbackScenarios } from './fallback-scenarios.ts'
+import { neighboursOf } from './neighbours.ts'
+import { sampleAgent, sampleAnalysis, sampleSkill } from './sample-analysis.ts'
+
+const skill = (more = {}) => ({ type: 'skill' as const, component: sampleSkill('greet', more) })
+
+test('every phrase is a direct scenario, and one request is unrelated', () => {
+  const { scenarios, warnings } = fallbackScenarios(skill(), [])
+  expect(
+    scenarios.map(({ suffix, user_prompt, expected_trigger }) => [suffix, user_prompt, expected_trigger]),
+  ).toEqual([
+    ['direct-1', 'greet a colleague', true],
+    ['direct-2', 'say hello', true],
+    ['negative-1', 'What is the capital of Australia?', false],
+  ])
+  expect(scenarios.every(({ origin }) => origin === 'fallback')).toBe(true)
+  expect(warnings).toEqual([])
+})
+
+test('an agent has the messages of its examples', () => {
+  const { scenarios } = fallbackScenarios({ type: 'agent', component: sampleAgent('reviewer') }, [])
+  expect(scenarios.slice(0, 2).map(({ user_prompt }) => user_prompt)).toEqual([
+    'Is my login safe?',
+    'Look for injections in query.ts.',
+  ])
+  expect(scenarios[0]).not.toHaveProperty('original_trigger_phrase')
+})
+
+test('phrases are taken once, commands not at all, and a component without phrases says what it is for', () => {
+  const { scenarios } = fallbackScenarios(
+    skill({ triggers: ['Say hello', 'say  hello!', '/greet', '…'] }),
+    [],
+  )
+  expect(scenarios.map(({ user_prompt }) => user_prompt)).toEqual([
+    'Say hello',
+    'What is the capital of Australia?',
+  ])
+  const silent = fallbackScenarios(skill({ triggers: [], description: 'Sorts mail. It is fast.' }), [])
+  expect(silent.scenarios[0]?.user_prompt).toBe('I need help with this: Sorts mail.')
+  const empty = fallbackScenarios(skill({ triggers: [], description: '' }), [])
+  expect(empty.scenarios[0]?.user_prompt).toBe('I need help with this: greet')
+})
+
+test('the unrelated request is unrelated', () => {
+  const { scenarios } = fallbackScenarios(
+    skill({ description: 'Knows every capital, to within minutes.' }),
+    [],
+  )
+  expect(scenarios.at(-1)?.user_prompt).toBe('Which is heavier, a litre of water or a litre of olive oil?')
+})
+
+test('a phrase of a rival is a near miss', () => {
+  const rival = sampleSkill('welcome', { triggers: ['Say hello', 'welcome a guest'] })
+  const analysis = sampleAnalysis({ skills: [sampleSkill('greet'), rival] }, [
+    {
+      code: 'OVERLAPPING_DESCRIPTIONS',
+      severity: 'warning',
+      message: '',
+      suggestion: '',
+      components: ['skill:greet', 'skill:welcome'],
+    },
+  ])
+  const { scenarios } = fallbackScenarios(skill(), neighboursOf(analysis, skill()))
+  expect(scenarios.at(-1)).toMatchObject({
+    suffix: 'negative-2',
+    user_prompt: 'welcome a guest',
+    expected_trigger: false,
+    tags: ['near-miss', 'neighbour:welcome'],
+  })
+})
+
+test('a description with hundreds of phrases is cut, and says so', () => {
+  const triggers = Array.from({ length: 300 }, (_, at) => `phrase number ${at}`)
+  const { scenarios, warnings } = fallbackScenarios(skill({ triggers }), [])
+  expect(scenarios).toHaveLength(51)
+  expect(warnings).toEqual(['skill greet: 250 of its 300 phrases are left out'])
+})

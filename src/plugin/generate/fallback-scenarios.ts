@@ -1,0 +1,103 @@
+import { componentWords } from '../evaluate/component-words.ts'
+import type { ModelWritten } from './component-prompt.ts'
+import type { UnnamedScenario } from './component-record.ts'
+import { normalText } from './likeness.ts'
+import type { Neighbour } from './neighbours.ts'
+import { unrelatedRequest } from './unrelated-request.ts'
+
+/** A description with hundreds of quoted phrases is an accident, or an attack on somebody's money. */
+const mostPhrases = 50
+
+/**
+ * Scenarios without a model: every phrase that should make the component fire, word for word, one request that has nothing to do
+ * with it, and where a rival has a phrase of its own, that one.
+ */
+export function fallbackScenarios(
+  entry: ModelWritten,
+  neighbours: readonly Neighbour[],
+): { readonly scenarios: readonly UnnamedScenario[]; readonly warnings: readonly string[] } {
+  const { name, description } = entry.component
+  const all = phrasesOf(entry)
+  const phrases = all.slice(0, mostPhrases)
+  const facts = {
+    component_ref: name,
+    expected_component: name,
+    component_type: entry.type,
+    origin: 'fallback' as const,
+  }
+  const direct = phrases.map((phrase, index) => ({
+    ...facts,
+    suffix: `direct-${index + 1}`,
+    scenario_type: 'direct' as const,
+    user_prompt: phrase,
+    expected_trigger: true,
+    reasoning: 'A phrase of the component itself.',
+    ...(entry.type === 'skill' && { original_trigger_phrase: phrase }),
+  }))
+  const rival = rivalPhrase(entry, neighbours)
+  const negative = [
+    {
+      prompt: unrelatedRequest([name, description, ...phrases]),
+      reasoning: 'It has nothing to do with the component.',
+      tags: ['unrelated'],
+    },
+    ...(rival === null
+      ? []
+      : [
+          {
+            prompt: rival.phrase,
+            reasoning: 'It is a phrase of a component that says nearly the same of itself.',
+            tags: ['near-miss', `neighbour:${rival.name}`],
+          },
+        ]),
+  ].map(({ prompt, reasoning, tags }, index) => ({
+    ...facts,
+    suffix: `negative-${index + 1}`,
+    scenario_type: 'negative' as const,
+    user_prompt: prompt,
+    expected_trigger: false,
+    reasoning,
+    tags,
+  }))
+  const leftOut = all.length - phrases.length
+  return {
+    scenarios: [...direct, ...negative],
+    warnings:
+      leftOut === 0
+        ? []
+        : [`${componentWords(entry.type, name)}: ${leftOut} of its ${all.length} phrases are left out`],
+  }
+}
+
+/** Trigger phrases or example messages, each once; for a component that has none, what it says of itself. */
+function phrasesOf(entry: ModelWritten): readonly string[] {
+  const byText = Map.groupBy(ownPhrases(entry), normalText)
+  byText.delete('')
+  const distinct = [...byText.values()].flatMap(([first]) => first ?? [])
+  if (distinct.length > 0) return distinct
+  const { name, description } = entry.component
+  const [sentence = ''] = description.trim().split(/(?<=[.!?])\s|\n/)
+  return [`I need help with this: ${sentence.trim() === '' ? name : sentence.trim()}`]
+}
+
+/** What begins with a slash would be a command. */
+function ownPhrases(entry: ModelWritten): readonly string[] {
+  const said =
+    entry.type === 'skill'
+      ? entry.component.triggers
+      : entry.component.examples.map(({ user_message }) => user_message)
+  return said.map((phrase) => phrase.trim()).filter((phrase) => !phrase.startsWith('/'))
+}
+
+function rivalPhrase(
+  entry: ModelWritten,
+  neighbours: readonly Neighbour[],
+): { readonly phrase: string; readonly name: string } | null {
+  const own = new Set(ownPhrases(entry).map(normalText))
+  for (const { entry: other, isRival } of neighbours) {
+    if (!isRival || (other.type !== 'skill' && other.type !== 'agent')) continue
+    const phrase = ownPhrases(other).find((text) => normalText(text) !== '' && !own.has(normalText(text)))
+    if (phrase !== undefined) return { phrase, name: other.component.name }
+  }
+  return null
+}

@@ -1,0 +1,127 @@
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { createRateLimiter } from '../../io/rate-limiter.ts'
+import { atMost } from '../../models/batch/at-most.ts'
+import type { Budget } from '../../models/budget.ts'
+import type { Model } from '../../models/contract.ts'
+import type { AnyComponent } from '../component-list.ts'
+import type { Analysis, PluginStep, Scenario } from '../contract.ts'
+import { componentWords } from '../evaluate/component-words.ts'
+import { askComponent } from './ask-component.ts'
+import { type GenerationCheckpoint, loadComponent, saveComponent } from './component-checkpoint.ts'
+import type { ComponentScenarios } from './component-record.ts'
+import { componentsInScope } from './components-in-scope.ts'
+import { fallbackComponent } from './fallback-component.ts'
+import { type GenerationMetadata, generationMetadata } from './generation-metadata.ts'
+import { mergeScenarios } from './merge-scenarios.ts'
+import { nameScenarios } from './name-scenarios.ts'
+import { type ComponentPlan, planComponent } from './plan-component.ts'
+import { templateComponent } from './template-component.ts'
+import { writeComponent } from './write-component.ts'
+
+export interface GenerationOptions {
+  readonly config: PluginConfig
+  /** null: there is no access to any, and scenarios are made from what the components say. */
+  readonly model: Model | null
+  readonly budget: Budget
+  readonly signal: AbortSignal
+  /** Of files and cases: they win over generated ones. */
+  readonly handWritten: readonly Scenario[]
+  readonly checkpoint: GenerationCheckpoint
+  readonly onStep: (step: PluginStep) => void
+}
+
+export interface Generation {
+  readonly scenarios: readonly Scenario[]
+  readonly metadata: GenerationMetadata
+}
+
+/**
+ * The scenarios of a plugin: model-written for skills and agents, templates for the rest, and those that people wrote. A component
+ * whose model fails gets what can be had without one; no component that was paid for is paid for again. The order is that
+ * of the analysis, whatever order the answers came in.
+ */
+export async function generateScenarios(analysis: Analysis, options: GenerationOptions): Promise<Generation> {
+  const { config, model, handWritten, onStep } = options
+  const entries = componentsInScope(analysis.components, config.scope)
+  onStep({ kind: 'stage_start', stage: 'generation', total: entries.length })
+  // What is wrong with the hand-written ones is told before anything is paid for.
+  mergeScenarios(analysis, { handWritten, generated: [] })
+  const done = await writeAll(entries, analysis, options)
+  const generated = nameScenarios(
+    done.map(({ scenarios, record }) => ({ type: record.component_type, name: record.name, scenarios })),
+  )
+  const merged = mergeScenarios(analysis, { handWritten, generated })
+  const records = done.map(({ record }) => record)
+  const warnings = warningsOf(records, model === null)
+  for (const message of warnings) onStep({ kind: 'note', level: 'warning', message })
+  return {
+    scenarios: merged.scenarios,
+    metadata: generationMetadata({ model: model?.name ?? null, config, records, merged, warnings }),
+  }
+}
+
+/** In the order of the entries. */
+async function writeAll(
+  entries: readonly AnyComponent[],
+  analysis: Analysis,
+  options: GenerationOptions,
+): Promise<readonly ComponentScenarios[]> {
+  const { config } = options
+  const done = new Map<AnyComponent, ComponentScenarios>()
+  const toAsk: { readonly entry: AnyComponent; readonly plan: ComponentPlan }[] = []
+  for (const entry of entries) {
+    const ready = templateComponent(entry, analysis, config)
+    if (ready !== null) done.set(entry, ready)
+    else if (entry.type === 'skill' || entry.type === 'agent')
+      toAsk.push({ entry, plan: planComponent(entry, analysis, config) })
+  }
+  const write = writerOf(options)
+  let failure: { readonly error: unknown } | null = null
+  await atMost(config.max_concurrent, toAsk, async ({ entry, plan }) => {
+    if (failure !== null) return
+    try {
+      done.set(entry, await write(plan))
+    } catch (error) {
+      failure ??= { error }
+    }
+  })
+  if (failure !== null) throw (failure as { readonly error: unknown }).error
+  return entries.flatMap((entry) => done.get(entry) ?? [])
+}
+
+/** How one component that a model writes for gets its scenarios: from what was kept, from the model, or without one. */
+function writerOf({
+  config,
+  model,
+  budget,
+  signal,
+  checkpoint,
+  onStep,
+}: GenerationOptions): (plan: ComponentPlan) => Promise<ComponentScenarios> {
+  const limiter = createRateLimiter(config.generation.requests_per_second)
+  return async (plan) => {
+    const kept = loadComponent(checkpoint, plan, config)
+    if (kept !== null) return kept
+    if (model === null) return fallbackComponent(plan)
+    const asked = await askComponent(plan, { model, budget, limiter, signal, config })
+    const written = writeComponent(plan, asked, { model: model.name, degree: config.generation.diversity })
+    // A model that could not be reached may be there when the run is resumed.
+    if (asked.isPaid) saveComponent(checkpoint, plan, config, written)
+    const who = componentWords(plan.entry.type, plan.entry.component.name)
+    onStep({ kind: 'note', level: 'info', message: `${who}: ${written.scenarios.length} scenarios` })
+    return written
+  }
+}
+
+function warningsOf(records: readonly ComponentScenarios['record'][], isWithoutModel: boolean): string[] {
+  const without = records.filter(({ origin }) => origin === 'fallback').length
+  return [
+    ...(isWithoutModel && without > 0
+      ? ['there is no access to a model: scenarios of skills and agents are made from their own phrases']
+      : []),
+    ...records.flatMap(({ warnings }) => warnings),
+    ...records.flatMap(({ component, skipped }) =>
+      skipped === undefined ? [] : [`${component} is left out: ${skipped}`],
+    ),
+  ]
+}

@@ -1,0 +1,92 @@
+import { GantryError } from '../../core/error.ts'
+import { nearest } from '../../core/nearest.ts'
+import { componentList } from '../component-list.ts'
+import type { Analysis, Scenario } from '../contract.ts'
+import { componentWords } from '../evaluate/component-words.ts'
+import { normalName } from '../evaluate/detection/known-components.ts'
+import { normalText } from './likeness.ts'
+
+export interface Merged {
+  /** Those that people wrote first, each in the order given. */
+  readonly scenarios: readonly Scenario[]
+  /** Generated ones whose id a person took. */
+  readonly replaced: readonly string[]
+  /** Generated ones that say word for word what another one of their component says. */
+  readonly duplicates: readonly string[]
+}
+
+/**
+ * Scenarios of people (of files, and cases) and generated ones as one list. What a person wrote always stays. Throws
+ * GantryError INVALID_FILE when two of theirs have one id, or one is about a component that does not exist.
+ */
+export function mergeScenarios(
+  analysis: Pick<Analysis, 'components' | 'plugin_name'>,
+  {
+    handWritten,
+    generated,
+  }: { readonly handWritten: readonly Scenario[]; readonly generated: readonly Scenario[] },
+): Merged {
+  const ids = new Set<string>()
+  for (const scenario of handWritten) {
+    if (ids.has(scenario.id.toLowerCase()))
+      throw new GantryError('INVALID_FILE', `two scenarios have the id '${scenario.id}'`, {
+        hint: 'Ids are unique in a run, over all files of scenarios and the cases of the plugin. Rename one of them.',
+      })
+    ids.add(scenario.id.toLowerCase())
+    requireComponent(scenario, analysis)
+  }
+  const said = new Set(handWritten.map(wordsOf))
+  const kept: Scenario[] = []
+  const replaced: string[] = []
+  const duplicates: string[] = []
+  for (const scenario of generated) {
+    const words = wordsOf(scenario)
+    if (ids.has(scenario.id.toLowerCase())) replaced.push(scenario.id)
+    else if (said.has(words)) duplicates.push(scenario.id)
+    else kept.push(scenario)
+    said.add(words)
+  }
+  return { scenarios: [...handWritten, ...kept], replaced, duplicates }
+}
+
+/** What was said before belongs to it. */
+function wordsOf({ component_type, component_ref, user_prompt, setup_messages = [] }: Scenario): string {
+  const said = [...setup_messages.map(({ content }) => content), user_prompt].map(wordsIn)
+  return JSON.stringify([component_type, component_ref, ...said])
+}
+
+/** `/a:b` and `/a b` are two commands. */
+function wordsIn(text: string): string {
+  return text.startsWith('/') ? text.trim() : normalText(text)
+}
+
+function requireComponent(
+  { id, component_ref, expected_component, component_type }: Scenario,
+  { components, plugin_name }: Pick<Analysis, 'components' | 'plugin_name'>,
+): void {
+  for (const written of new Set([component_ref, expected_component])) {
+    if (written === '') continue
+    const all = componentList(components)
+    const named = all.filter(({ component: { name, cli_name } }) =>
+      [name, cli_name].some((own) => own === written || normalName(own) === normalName(written)),
+    )
+    if (named.some(({ type }) => type === component_type)) continue
+    const [other] = named
+    const ofType = all.filter(({ type }) => type === component_type).map(({ component }) => component.name)
+    const near = nearest(written, ofType)
+    throw new GantryError(
+      'INVALID_FILE',
+      `the scenario '${id}' is about the ${componentWords(component_type, written)}, which ${plugin_name} does not have`,
+      {
+        hint:
+          other !== undefined
+            ? `There is the ${componentWords(other.type, other.component.name)}: change component_type.`
+            : near !== undefined
+              ? `Did you mean '${near}'?`
+              : ofType.length === 0
+                ? `The plugin has no component of type ${component_type}.`
+                : `It has: ${ofType.join(', ')}.`,
+      },
+    )
+  }
+}

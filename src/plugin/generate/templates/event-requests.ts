@@ -1,0 +1,168 @@
+import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
+import type { HookComponent, SetupMessage } from '../../contract.ts'
+import { type HookRequest, type HookRequests, type HookSurroundings, skipped } from './hook-request.ts'
+import { workspaceFiles } from './workspace-files.ts'
+
+type Maker = (hook: HookComponent, surroundings: HookSurroundings) => HookRequests
+
+/** Events that are not about one tool. One we do not know gets an ordinary task. */
+export function requestsOfEvent(hook: HookComponent, surroundings: HookSurroundings): HookRequests {
+  const make = Object.hasOwn(makers, hook.event) ? makers[hook.event] : undefined
+  return make === undefined ? ordinaryTask(hook, surroundings) : make(hook, surroundings)
+}
+
+const readmeTask = 'Read README.md and tell me in one sentence what it says.'
+
+const ordinaryTask: Maker = () =>
+  requests(fires('task', readmeTask, { files: workspaceFiles(['README.md']) }))
+
+/** Something short that comes to its end, or to nothing. */
+const twoTasks: Maker = () =>
+  requests(
+    fires('sum', 'What is 17 plus 25? Answer with the number alone.'),
+    fires('word', 'Say the word hello.'),
+  )
+
+const twoQuestions: Maker = () =>
+  requests(
+    fires('question', 'What is the difference between a list and a set?'),
+    fires('advice', 'What should I look out for when I rename a function that is used in many places?'),
+  )
+
+/** Ours are started fresh, or cleared between two scenarios. */
+const sessionStart: Maker = ({ matcher }) =>
+  fitsOne(matcher, ['startup', 'clear'])
+    ? requests(fires('greeting', 'Hello! What can you do for me today?'))
+    : skipped(
+        'the sessions of an evaluation start fresh or are cleared; its matcher fits neither startup nor clear',
+      )
+
+const sessionEnd: Maker = ({ matcher }) =>
+  fitsOne(matcher, ['clear', 'other'])
+    ? requests(fires('greeting', 'Hello, and goodbye: that was all I wanted.'))
+    : skipped('the sessions of an evaluation end by clear or other; its matcher fits neither')
+
+/** An agent of the plugin that fits, or one the CLI brings. */
+const subagents =
+  (count: 1 | 2): Maker =>
+  ({ matcher }, { components }) => {
+    const types = [...components.agents.map(({ cli_name }) => cli_name), 'general-purpose', 'Explore']
+    const agent =
+      readMatcher(matcher).kind === 'all'
+        ? 'general-purpose'
+        : types.find((type) => hookMatches(matcher, type))
+    if (agent === undefined)
+      return skipped('its matcher fits no agent of the plugin and none of the built-in ones')
+    const more = { tools: ['Agent', 'Task'], files: workspaceFiles(['README.md', 'notes.txt']) }
+    const two = [
+      fires(
+        'count',
+        `Start the ${agent} subagent and let it count the files of this directory. Wait for its answer.`,
+        more,
+      ),
+      fires('summary', `Let the ${agent} subagent read README.md, and tell me what it says about it.`, more),
+    ]
+    return requests(...two.slice(0, count))
+  }
+
+/** A command or a skill that a person types is expanded. */
+const expansion: Maker = ({ matcher }, { components }) => {
+  const typed = [
+    ...components.commands.map(({ cli_name, invocation }) => ({ name: cli_name, invocation })),
+    ...components.skills
+      .filter(({ user_invocable }) => user_invocable)
+      .map(({ cli_name }) => ({ name: cli_name, invocation: `/${cli_name}` })),
+  ].find(({ name }) => hookMatches(matcher, name))
+  return typed === undefined
+    ? skipped('the plugin has no command that fits, and nothing else is expanded')
+    : requests(fires('command', typed.invocation))
+}
+
+const earlier: readonly SetupMessage[] = [
+  {
+    role: 'user',
+    content: 'We are planning a small library that reads configuration files. Which formats should it know?',
+  },
+  {
+    role: 'assistant',
+    content:
+      'YAML and JSON are what people expect. TOML would be a good third one, and all three can share one schema.',
+  },
+  { role: 'user', content: 'Good. Let us begin with YAML. What would the first three steps be?' },
+  {
+    role: 'assistant',
+    content:
+      'First a parser that keeps positions, then a schema, then error messages that name file, line and column.',
+  },
+]
+
+const compaction: Maker = ({ matcher }) =>
+  hookMatches(matcher, 'manual')
+    ? requests(fires('compact', '/compact', { setup: earlier }))
+    : skipped('a scenario is too short for an automatic compaction, and its matcher does not fit manual')
+
+/** A file of instructions beside one that is read is loaded then. */
+const instructions: Maker = ({ matcher }) =>
+  hookMatches(matcher, 'nested_traversal')
+    ? requests(
+        fires('nested', 'Read docs/guide.md and tell me in one sentence what it says.', {
+          files: {
+            'docs/CLAUDE.md': 'Guides are written for beginners.\n',
+            'docs/guide.md': '# Guide\n\nStart with the readme.\n',
+          },
+        }),
+      )
+    : skipped('of its reasons to load instructions only nested_traversal can be brought about')
+
+const never =
+  (reason: string): Maker =>
+  () =>
+    skipped(reason)
+
+const makers: Readonly<Record<string, Maker>> = {
+  Stop: twoTasks,
+  SubagentStop: subagents(2),
+  SubagentStart: subagents(1),
+  SessionStart: sessionStart,
+  SessionEnd: sessionEnd,
+  UserPromptSubmit: twoQuestions,
+  UserPromptExpansion: expansion,
+  PreCompact: compaction,
+  PostCompact: compaction,
+  InstructionsLoaded: instructions,
+  PostToolBatch: ordinaryTask,
+  MessageDisplay: ordinaryTask,
+  FileChanged: never('which files are watched is decided while the session runs'),
+  PreModelSwitch: never('a switch would outlast its scenario: the session keeps the other model'),
+  PostModelSwitch: never('a switch would outlast its scenario: the session keeps the other model'),
+  Notification: never('notifications are for the person at a terminal'),
+  PermissionDenied: never('it happens only in the permission mode auto'),
+  Setup: never('it happens only when the CLI is started with --init or --maintenance'),
+  StopFailure: never('it happens only when the model cannot be reached'),
+  ConfigChange: never('nobody changes settings while a scenario runs'),
+  CwdChanged: never('the CLI does not run hooks of this event in a session without a terminal'),
+  DirectoryAdded: never('nobody adds a directory while a scenario runs'),
+  TaskCreated: never('the tools for tasks are off in a session without a terminal'),
+  TaskCompleted: never('the tools for tasks are off in a session without a terminal'),
+  TeammateIdle: never('a scenario has no team'),
+  WorktreeCreate: never('a scenario makes no worktree'),
+  WorktreeRemove: never('a scenario makes no worktree'),
+  Elicitation: never('it happens only when a server asks the person something'),
+  ElicitationResult: never('it happens only when a server asks the person something'),
+}
+
+function requests(...made: readonly HookRequest[]): HookRequests {
+  return { kind: 'requests', requests: made }
+}
+
+function fires(
+  suffix: string,
+  prompt: string,
+  more: Pick<HookRequest, 'files' | 'tools' | 'setup'> = {},
+): HookRequest {
+  return { suffix: `${suffix}-direct`, prompt, fires: true, reasoning: 'It makes the event happen.', ...more }
+}
+
+function fitsOne(matcher: string | null, values: readonly string[]): boolean {
+  return values.some((value) => hookMatches(matcher, value))
+}

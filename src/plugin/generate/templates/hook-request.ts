@@ -1,0 +1,37 @@
+import type { Components, SetupMessage } from '../../contract.ts'
+
+/** One request by which a hook is tried. */
+export interface HookRequest {
+  readonly suffix: string
+  readonly prompt: string
+  readonly fires: boolean
+  readonly reasoning: string
+  readonly files?: Readonly<Record<string, string>>
+  /** Tools without which it cannot happen. */
+  readonly tools?: readonly string[]
+  readonly setup?: readonly SetupMessage[]
+}
+
+export type HookRequests =
+  | {
+      readonly kind: 'requests'
+      readonly requests: readonly HookRequest[]
+      readonly warnings?: readonly string[]
+    }
+  /** The event cannot happen in a session that nobody sits at. */
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+/** What else decides whether an event can happen. */
+export interface HookSurroundings {
+  readonly components: Components
+  /** Nothing asks for a permission. */
+  readonly permissionBypass: boolean
+  /** Tools the CLI really has; null: nobody asked it yet. */
+  readonly cliTools: readonly string[] | null
+  /** Tools that need none. */
+  readonly allowedTools: readonly string[]
+}
+
+export function skipped(reason: string): HookRequests {
+  return { kind: 'skipped', reason }
+}

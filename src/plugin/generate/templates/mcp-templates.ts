@@ -1,0 +1,128 @@
+import type { McpServerComponent } from '../../contract.ts'
+import type { UnnamedScenario } from '../component-record.ts'
+import { unrelatedRequest } from '../unrelated-request.ts'
+import { type McpDomain, mcpDomains } from './mcp-domains.ts'
+import type { Templates } from './template.ts'
+
+/** What makes an agent use a server, by the server's name, or by the verb in the name of one of its tools. */
+export function mcpTemplates(
+  server: McpServerComponent,
+  { skipAuthRequired }: { readonly skipAuthRequired: boolean },
+): Templates {
+  if (server.auth_required && skipAuthRequired)
+    return {
+      scenarios: [],
+      skipped: 'it needs credentials, and mcp_servers.skip_auth_required is on',
+    }
+  const { name } = server
+  const domain = domainOf(name)
+  const tool = server.known_tools.map((known) => withoutPrefix(known, server)).find((known) => known !== '')
+  const facts = {
+    component_ref: name,
+    expected_component: name,
+    component_type: 'mcp_server' as const,
+    origin: 'template' as const,
+  }
+  const scenarios: readonly (UnnamedScenario | null)[] = [
+    {
+      ...facts,
+      suffix: 'direct-1',
+      scenario_type: 'direct',
+      user_prompt: domain?.direct ?? requestFor(name, tool),
+      expected_trigger: true,
+      reasoning:
+        domain === undefined ? 'It asks for the server.' : `It asks for what ${domain.keyword} is for.`,
+    },
+    domain === undefined
+      ? null
+      : {
+          ...facts,
+          suffix: 'paraphrased-1',
+          scenario_type: 'paraphrased',
+          user_prompt: domain.paraphrased,
+          expected_trigger: true,
+          reasoning: 'The same need in other words.',
+        },
+    {
+      ...facts,
+      suffix: 'negative-1',
+      scenario_type: 'negative',
+      user_prompt: otherDomain(domain, server),
+      expected_trigger: false,
+      reasoning: 'It is of another domain.',
+    },
+    server.auth_required
+      ? {
+          ...facts,
+          suffix: 'edge_case-1',
+          scenario_type: 'edge_case',
+          user_prompt: `${domain?.direct ?? requestFor(name, tool)} If you are not allowed in, tell me what it said.`,
+          expected_trigger: true,
+          reasoning: 'The server needs credentials, and may refuse.',
+        }
+      : null,
+  ]
+  return { scenarios: scenarios.filter((scenario) => scenario !== null) }
+}
+
+/** Requests by what a tool does. The first row whose word is in its name decides. */
+const verbs: readonly (readonly [readonly string[], string])[] = [
+  [['read', 'get', 'fetch', 'show'], 'get'],
+  [['write', 'create', 'add', 'post', 'send'], 'create'],
+  [['list', 'search', 'find', 'query'], 'list'],
+  [['delete', 'remove', 'drop'], 'delete'],
+]
+
+function requestFor(server: string, tool: string | undefined): string {
+  if (tool === undefined) return `Use the ${server} server to show me what it can do.`
+  const words = wordsOf(tool)
+  const verb = verbs.find(([known]) => known.some((word) => words.includes(word)))?.[1]
+  const thing = words.filter((word) => !verbs.some(([known]) => known.includes(word))).join(' ')
+  const what = thing === '' ? 'what it has' : thing
+  switch (verb) {
+    case 'get':
+      return `Use the ${server} server to get me the ${what}.`
+    case 'create':
+      return `Use the ${server} server to create a ${what} called test-name.`
+    case 'list':
+      return `Use the ${server} server to find and list the ${what}.`
+    case 'delete':
+      return `Use the ${server} server to delete the ${what} called test-name.`
+    default:
+      return `Use the tool ${tool} of the ${server} server.`
+  }
+}
+
+/** A longer word may go on: `githubserver` is about GitHub, `capital` is no API. */
+function domainOf(server: string): McpDomain | undefined {
+  const words = wordsOf(server)
+  return mcpDomains.find(({ keyword }) =>
+    words.some((word) => word === keyword || (keyword.length > 4 && word.startsWith(keyword))),
+  )
+}
+
+/** Their requests make sense without a server of that kind. */
+const elsewhere = ['weather', 'search', 'github', 'slack']
+
+/** What another server would be for, unless this one is for that too. */
+function otherDomain(
+  own: McpDomain | undefined,
+  { name, plugin, description, known_tools }: McpServerComponent,
+): string {
+  const said = `${plugin} ${name} ${description} ${known_tools.join(' ')}`.toLowerCase()
+  const other = elsewhere.find((keyword) => keyword !== own?.keyword && !said.includes(keyword))
+  return mcpDomains.find(({ keyword }) => keyword === other)?.paraphrased ?? unrelatedRequest([said])
+}
+
+/** Tools are told with the prefix of their server, or without. */
+function withoutPrefix(tool: string, { tool_prefix }: McpServerComponent): string {
+  return tool.startsWith(tool_prefix) ? tool.slice(tool_prefix.length) : tool
+}
+
+function wordsOf(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+}

@@ -1,0 +1,106 @@
+import { shorten } from '../../judge/shorten.ts'
+import { componentId } from '../component-list.ts'
+import type { ScenarioType } from '../contract.ts'
+import { componentWords } from '../evaluate/component-words.ts'
+import type { Asked } from './ask-component.ts'
+import type { Draft } from './check-item.ts'
+import type { ModelWritten } from './component-prompt.ts'
+import type { ComponentScenarios, UnnamedScenario } from './component-record.ts'
+import { diversity } from './diversity.ts'
+import { fallbackScenarios } from './fallback-scenarios.ts'
+import type { ComponentPlan } from './plan-component.ts'
+import { slotTypes } from './slot.ts'
+import { typeCounts } from './type-counts.ts'
+
+/** What a model wrote as scenarios, with phrases of the component in the place of a type it failed at altogether. */
+export function writeComponent(
+  plan: ComponentPlan,
+  asked: Asked,
+  { model, degree }: { readonly model: string; readonly degree: number },
+): ComponentScenarios {
+  const { entry, neighbours, slots } = plan
+  const byModel = asked.drafts.map((draft) => toScenario(draft, entry))
+  const wanted = typeCounts(slots.map(({ type }) => ({ scenario_type: type })))
+  const fallback = fallbackScenarios(entry, neighbours)
+  const isByModel = byModel.length > 0
+  const instead = isByModel
+    ? missingTypes(wanted, byModel).flatMap((type) =>
+        fallback.scenarios.filter(({ scenario_type }) => scenario_type === type).slice(0, wanted[type]),
+      )
+    : fallback.scenarios
+  const scenarios = [...byModel, ...instead].toSorted(
+    (a, b) => slotTypes.indexOf(a.scenario_type) - slotTypes.indexOf(b.scenario_type),
+  )
+  const { baseCount, variationsPerBase } = diversity(slots.length, degree)
+  const { requests, tokens, costUsd } = asked
+  return {
+    scenarios,
+    record: {
+      component: componentId(entry.type, entry.component.name),
+      component_type: entry.type,
+      name: entry.component.name,
+      origin: isByModel ? 'model' : 'fallback',
+      asked: wanted,
+      got: typeCounts(scenarios),
+      ideas: {
+        asked: baseCount,
+        variations_per_base: variationsPerBase,
+        got: new Set(asked.drafts.map(({ slot }) => slot.base)).size,
+        texts: [...asked.ideas],
+      },
+      dropped: [...asked.dropped],
+      repaired: asked.drafts.flatMap(({ slot, repairs }) => repairs.map((what) => ({ slot: slot.id, what }))),
+      usage: [{ model, requests, tokens, cost_usd: costUsd }],
+      warnings: [
+        ...warningsOf(entry, asked, slots.length, instead.length),
+        ...(isByModel ? [] : fallback.warnings),
+      ],
+    },
+  }
+}
+
+function toScenario(
+  { slot, prompt, reasoning, phrase, variation, setup, tags }: Draft,
+  { type, component: { name } }: ModelWritten,
+): UnnamedScenario {
+  return {
+    suffix: `${slot.type}-${slot.index}`,
+    component_ref: name,
+    expected_component: name,
+    component_type: type,
+    scenario_type: slot.type,
+    user_prompt: prompt,
+    expected_trigger: slot.type !== 'negative',
+    ...(setup !== undefined && { setup_messages: setup }),
+    ...(phrase !== undefined && { original_trigger_phrase: phrase }),
+    ...(variation !== undefined && { semantic_variation_type: variation }),
+    ...(reasoning !== undefined && { reasoning: shorten(reasoning, 500) }),
+    origin: 'model',
+    tags,
+  }
+}
+
+function missingTypes(
+  wanted: Partial<Record<ScenarioType, number>>,
+  got: readonly UnnamedScenario[],
+): readonly ScenarioType[] {
+  const there = new Set(got.map(({ scenario_type }) => scenario_type))
+  return slotTypes.filter((type) => (wanted[type] ?? 0) > 0 && !there.has(type))
+}
+
+function warningsOf(
+  { type, component }: ModelWritten,
+  { drafts, failures }: Asked,
+  wanted: number,
+  instead: number,
+): string[] {
+  const who = componentWords(type, component.name)
+  const filling =
+    instead === 0 ? '' : `; ${instead} ${instead === 1 ? 'scenario is' : 'scenarios are'} made without it`
+  return [
+    ...failures.map((message) => `${who}: the model could not be used: ${message}`),
+    ...(drafts.length < wanted
+      ? [`${who}: the model gave ${drafts.length} of ${wanted} scenarios that can be used${filling}`]
+      : []),
+  ]
+}

@@ -1,0 +1,49 @@
+import { GantryError } from '../../core/error.ts'
+import { atMost } from '../../models/batch/at-most.ts'
+import type { FindingLog } from './finding-log.ts'
+import type { LabNames, LabPlace } from './lab-place.ts'
+import type { Lab } from './open-lab.ts'
+import type { TryHandlerOptions } from './try-handler.ts'
+
+/** What every attempt of one lab shares. */
+export interface Bench extends Omit<TryHandlerOptions, 'place'> {
+  readonly lab: Lab
+  readonly names: LabNames
+  readonly log: FindingLog
+  /** Directory of the plugin itself, not of its copy. */
+  readonly pluginPath: string
+  readonly attacks: 'when_said' | 'always' | 'never'
+  readonly concurrency: number
+}
+
+/** Works in a place of its own, which is gone afterwards. */
+export async function inPlace<T>({ lab }: Bench, work: (place: LabPlace) => Promise<T>): Promise<T> {
+  const place = await lab.newPlace()
+  try {
+    return await work(place)
+  } finally {
+    lab.discard(place)
+  }
+}
+
+/** Some at a time, the answers in the order of the items. What one of them throws is thrown when all have ended. */
+export async function eachAtMost<T, R>(
+  { concurrency, signal }: Bench,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const answers = new Map<T, R>()
+  const thrown: unknown[] = []
+  await atMost(concurrency, items, async (item) => {
+    if (thrown.length > 0) return
+    try {
+      answers.set(item, await work(item))
+    } catch (error) {
+      thrown.push(error)
+    }
+  })
+  if (signal.aborted)
+    throw new GantryError('INTERRUPTED', 'the hooks were not tried to the end', { cause: signal.reason })
+  if (thrown.length > 0) throw thrown[0]
+  return items.flatMap((item) => (answers.has(item) ? [answers.get(item) as R] : []))
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import type { HookComponent, HookHandler } from '../contract.ts'
+import { chooseEvents } from './choose-events.ts'
+import type { LabPlace } from './lab-place.ts'
+
+const place: LabPlace = {
+  workspace: '/w',
+  home: '/h',
+  tmp: '/t',
+  pluginRoot: '/p',
+  pluginData: '/d',
+  transcript: '/h/s.jsonl',
+  envFile: '/e',
+}
+const names = { plugin: 'demo', agents: ['demo:reviewer'], commands: [], toolPrefixes: [] }
+
+function chosen(event: string, matcher: string | null, raw: HookHandler['raw'] = {}, attacks = false) {
+  const handler: HookHandler = { type: 'command', action: '', raw }
+  const group: HookComponent = {
+    name: 'g',
+    cli_name: 'g',
+    plugin: 'demo',
+    path: 'hooks/hooks.json',
+    description: '',
+    event,
+    matcher,
+    matching_tools: [],
+    expected_behavior: 'unknown',
+    handlers: [handler],
+  }
+  const { firing, silent } = chooseEvents(group, handler, { place, names, attacks })
+  return {
+    firing: firing.map(({ label }) => label),
+    silent: silent.map(({ label }) => label),
+    events: firing,
+  }
+}
+
+describe('events for a handler', () => {
+  test.each([
+    ['PreToolUse', 'Write|Edit', ['Write a note', 'Edit a source']],
+    ['PreToolUse', 'Task', ['Agent a review']],
+    ['PreToolUse', 'mcp__memory__.*', ['mcp__memory__search']],
+    ['PreToolUse', 'mcp__memory', ['mcp__memory']],
+    ['PreToolUse', '^My(?:New)?Tool[a-z]+$', ['MyNewToolx']],
+    ['SessionStart', 'compact', ['compact']],
+    ['SessionStart', null, ['startup', 'resume', 'clear', 'compact', 'fork']],
+    ['PreCompact', 'manual|auto', ['auto', 'manual']],
+    ['SubagentStop', '^demo:reviewer$', ['demo:reviewer']],
+    ['Notification', 'idle_prompt', ['idle_prompt']],
+    ['FileChanged', '.env|.envrc', ['.env', '.envrc']],
+    ['FileChanged', 'Makefile', ['Makefile']],
+    ['Stop', 'ignored', ['first time', 'second time']],
+    ['PreToolUse', '(', []],
+    ['BeforeToolUse', null, []],
+  ])('%s with %j', (event, matcher, labels) => {
+    expect(chosen(event, matcher).firing).toEqual(labels)
+  })
+
+  test('come with some that leave it quiet, unless it fires for all', () => {
+    expect(chosen('PreToolUse', 'Write').silent).toEqual(['Bash list files', 'Edit a source'])
+    expect(chosen('SessionStart', 'compact').silent).toEqual(['startup', 'resume'])
+    expect(chosen('PreToolUse', '*').silent).toEqual([])
+  })
+
+  test('are of many tools before they are of one tool often', () => {
+    const { events } = chosen('PreToolUse', '*', {}, true)
+    const attacks = events.filter(({ intent }) => intent === 'attack').map(({ payload }) => payload.tool_name)
+    expect(attacks.slice(0, 6)).toEqual(['Bash', 'Write', 'Edit', 'NotebookEdit', 'Read', 'WebFetch'])
+    expect(attacks.length).toBe(16)
+    expect(events.filter(({ intent }) => intent === 'benign').length).toBe(5)
+  })
+
+  test('follow the rule of its `if`', () => {
+    expect(chosen('PreToolUse', 'Bash', { if: 'Bash(ls *)' }).firing).toEqual([
+      'Bash list files',
+      'by the rule Bash(ls *)',
+    ])
+    const { firing, silent } = chosen('PreToolUse', null, { if: 'Edit(*.tf)' })
+    expect(firing).toEqual(['by the rule Edit(*.tf)'])
+    expect(silent.length).toBe(2)
+  })
+})

@@ -1,0 +1,136 @@
+import { hookMatches, readMatcher } from '../analyze/matcher.ts'
+import type { HookComponent, HookHandler } from '../contract.ts'
+import type { SimulatedEvent } from './contract.ts'
+import { subjectField, subjectOf } from './event-subject.ts'
+import type { LabNames, LabPlace } from './lab-place.ts'
+import { simulatedEvents } from './simulated-events.ts'
+import { ruleExample, ruleFits } from './tool-rule.ts'
+
+/** Events for one handler: those it is started for, and some for which it is not. */
+export interface ChosenEvents {
+  readonly firing: readonly SimulatedEvent[]
+  readonly silent: readonly SimulatedEvent[]
+}
+
+export interface ChooseOptions {
+  readonly place: LabPlace
+  readonly names: LabNames
+  /** Also what a guard should refuse. */
+  readonly attacks: boolean
+}
+
+const benignMax = 5
+const attacksMax = 16
+const silentMax = 2
+
+/** By the matcher of the group and the `if` of the handler, as Claude Code would choose. The same for the same plugin. */
+export function chooseEvents(
+  group: HookComponent,
+  handler: HookHandler,
+  options: ChooseOptions,
+): ChosenEvents {
+  const known = simulatedEvents(group.event, options.place, options.names)
+  const all = [...known, ...invented(group, handler, known, options)]
+  const fires = (event: SimulatedEvent): boolean => handlerFires(group, handler, event)
+  const firing = all.filter(fires)
+  const attacks = options.attacks ? firing.filter(({ intent }) => intent === 'attack') : []
+  const benign = firing.filter(({ intent }) => intent === 'benign')
+  return {
+    firing: [...inTurn(benign).slice(0, benignMax), ...inTurn(attacks).slice(0, attacksMax)],
+    silent: all.filter((event) => event.intent === 'benign' && !fires(event)).slice(0, silentMax),
+  }
+}
+
+function groupFires(
+  { event, matcher }: Pick<HookComponent, 'event' | 'matcher'>,
+  happened: SimulatedEvent,
+): boolean {
+  const subject = subjectOf(happened.event, happened.payload)
+  return event === happened.event && (subject === null || hookMatches(matcher, subject))
+}
+
+/** Whether Claude Code starts the handler: by the matcher of its group, and by its own `if`. */
+export function handlerFires(group: HookComponent, { raw }: HookHandler, event: SimulatedEvent): boolean {
+  return groupFires(group, event) && (typeof raw.if !== 'string' || ruleFits(raw.if, event))
+}
+
+/** One of each subject before the second of any. */
+function inTurn(events: readonly SimulatedEvent[]): readonly SimulatedEvent[] {
+  const seen = new Map<string, number>()
+  const turns = events.map((event) => {
+    const subject = subjectOf(event.event, event.payload) ?? ''
+    const turn = seen.get(subject) ?? 0
+    seen.set(subject, turn + 1)
+    return { event, turn }
+  })
+  return turns.toSorted((a, b) => a.turn - b.turn).map(({ event }) => event)
+}
+
+/** What the matcher or the rule is about when no event we know is: made from their own words. */
+function invented(
+  group: HookComponent,
+  handler: HookHandler,
+  known: readonly SimulatedEvent[],
+  { place }: ChooseOptions,
+): readonly SimulatedEvent[] {
+  const [base] = known
+  if (base === undefined) return []
+  const rule = handler.raw.if
+  const byRule = typeof rule === 'string' ? ruleExample(rule, place.workspace) : null
+  const isTool = 'tool_name' in base.payload
+  const ofRule: SimulatedEvent[] =
+    byRule === null || !isTool
+      ? []
+      : [
+          {
+            ...base,
+            label: `by the rule ${String(rule)}`,
+            payload: { ...base.payload, tool_name: byRule.tool, tool_input: byRule.input },
+          },
+        ]
+  if (subjectOf(base.event, base.payload) === null || known.some((event) => groupFires(group, event)))
+    return ofRule
+  const subjects = subjectsOf(group.matcher ?? '').filter((subject) => hookMatches(group.matcher, subject))
+  return [...ofRule, ...subjects.slice(0, benignMax).map((subject) => withSubject(base, subject))]
+}
+
+function withSubject(base: SimulatedEvent, subject: string): SimulatedEvent {
+  const field = subjectField(base.event) ?? ''
+  const input = field === 'tool_name' ? { tool_input: {} } : {}
+  return { ...base, label: subject, payload: { ...base.payload, [field]: subject, ...input } }
+}
+
+/** Words that a matcher may be meant for: its names, or its alternatives with everything variable filled in. */
+function subjectsOf(matcher: string): readonly string[] {
+  const read = readMatcher(matcher)
+  if (read.kind === 'names') return read.names
+  return topLevelWays(matcher)
+    .map(filledIn)
+    .filter((word) => word !== '')
+}
+
+function topLevelWays(pattern: string): readonly string[] {
+  const ways = ['']
+  let depth = 0
+  for (const char of pattern) {
+    if (char === '(') depth += 1
+    if (char === ')') depth -= 1
+    if (char === '|' && depth === 0) ways.push('')
+    else ways.push(`${ways.pop() ?? ''}${char}`)
+  }
+  return ways
+}
+
+/** The first way of every group, innermost first; one letter for whatever may be any. */
+function filledIn(way: string): string {
+  let text = way
+  for (let before = ''; before !== text; ) {
+    before = text
+    text = text.replace(/\((?:\?:)?([^()|]*)[^()]*\)[*+?]?/, '$1')
+  }
+  return text
+    .replaceAll(/[\^$]/g, '')
+    .replaceAll(/\[[^\]]*\][*+?]?|\\[wWdDsS][*+?]?|\.[*+?]?/g, 'x')
+    .replaceAll(/\\(.)/g, '$1')
+    .replaceAll(/[*+?]/g, '')
+}

@@ -1,0 +1,56 @@
+import { hookEvents } from '../analyze/hooks/hook-events.ts'
+import type { HookHandler } from '../contract.ts'
+
+/** What Claude Code does with the answer of a hook of one event. */
+export interface EventPowers {
+  /**
+   * Of exit code 2. `deny` and `block`: what was about to happen does not. `feedback`: the model is told, nothing is undone.
+   * `ignored`: nothing happens.
+   */
+  readonly exit2: 'deny' | 'block' | 'feedback' | 'ignored'
+  /** `hookSpecificOutput` may be given; everywhere else it makes the whole answer invalid. */
+  readonly specific: boolean
+  /** What becomes of text that is no JSON: context of the model, orders for the summary, a path, or nothing. */
+  readonly plainText: 'context' | 'summary' | 'path' | 'unused'
+}
+
+export function powersOf(event: string): EventPowers {
+  const facts = hookEvents.get(event)
+  const plainText = plainTexts.get(event) ?? 'unused'
+  if (facts?.exitTwo === 'blocks')
+    return { exit2: event === 'PreToolUse' ? 'deny' : 'block', specific: facts.takesOutput, plainText }
+  const exit2 = facts?.exitTwo === 'feedback' ? 'feedback' : 'ignored'
+  return { exit2, specific: facts?.takesOutput ?? false, plainText }
+}
+
+const plainTexts: ReadonlyMap<string, EventPowers['plainText']> = new Map([
+  ['SessionStart', 'context'],
+  ['UserPromptSubmit', 'context'],
+  ['UserPromptExpansion', 'context'],
+  ['PreCompact', 'summary'],
+  ['WorktreeCreate', 'path'],
+])
+
+/** Whether a hook of the event can keep something from happening, so that it matters when it fails. */
+export function canRefuse(event: string): boolean {
+  const { exit2 } = powersOf(event)
+  return exit2 === 'deny' || exit2 === 'block' || event === 'PermissionRequest' || event === 'PreModelSwitch'
+}
+
+/** Why Claude Code never starts a handler on this event; null when it may. */
+export function whyNeverStarted(event: string, { type, raw }: HookHandler): string | null {
+  const facts = hookEvents.get(event)
+  if (facts === undefined) return `Claude Code has no event ${event}`
+  if (!facts.takes.some((taken) => taken === type))
+    return `Claude Code has no handlers of type ${type} on ${event}`
+  return raw.if !== undefined && !facts.takesCondition
+    ? `a handler with \`if\` never runs on ${event}, which is about no tool`
+    : null
+}
+
+/** In milliseconds, where the handler names none. */
+export function defaultTimeoutMs(event: string): number {
+  if (event === 'MessageDisplay') return 10_000
+  const isShort = ['UserPromptSubmit', 'PreModelSwitch', 'PostModelSwitch'].includes(event)
+  return isShort ? 30_000 : 600_000
+}

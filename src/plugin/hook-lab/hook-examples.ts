@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { GantryError } from '../../core/error.ts'
+import { namesIn } from '../../io/directory.ts'
+import { readTextInside } from '../../io/files.ts'
+import { isDirectory } from '../../io/path-kind.ts'
+import { parseYaml } from '../../io/yaml.ts'
+import { hookEvents } from '../analyze/hooks/hook-events.ts'
+import type { SimulatedEvent } from './contract.ts'
+import { subjectField } from './event-subject.ts'
+import type { LabNames, LabPlace } from './lab-place.ts'
+import { simulatedEvents } from './simulated-events.ts'
+
+const hookExampleSchema = z.strictObject({
+  event: z.enum([...hookEvents.keys()]).describe('The event, as Claude Code calls it.'),
+  input: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe(
+      'What the event is about. What is left out is filled in; relative paths of tools start at the workspace.',
+    ),
+  expect: z
+    .enum(['deny', 'block', 'ask', 'allow', 'modify', 'context', 'none'])
+    .describe(
+      'deny or block: it does not happen. ask: somebody is asked. allow: it happens. modify: with another input or output. context: the model is told something. none: no hook fires, or none has anything to say.',
+    ),
+  contains: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('A text that must be in the reason, the context or the change.'),
+})
+
+export type HookExample = z.output<typeof hookExampleSchema>
+
+/** A file of `evals/hooks/`: one example, or a list of them. */
+export const hookExamplesSchema = z.union([hookExampleSchema, z.array(hookExampleSchema)])
+
+export interface FoundExample {
+  readonly example: HookExample
+  /** Relative to the plugin, with a number where its file has several. */
+  readonly source: string
+}
+
+const directory = 'evals/hooks'
+
+/** What the author of a plugin says its hooks answer. Throws GantryError INVALID_FILE for a file that does not fit. */
+export function readHookExamples(pluginPath: string): readonly FoundExample[] {
+  if (!isDirectory(join(pluginPath, directory))) return []
+  const names = namesIn(join(pluginPath, directory)).filter((name) => /\.ya?ml$/.test(name))
+  return names.toSorted().flatMap((name) => {
+    const path = `${directory}/${name}`
+    const read = readTextInside(pluginPath, path)
+    if (read.kind !== 'text')
+      throw new GantryError('INVALID_FILE', `${join(pluginPath, path)} cannot be read`, {
+        at: { file: join(pluginPath, path) },
+      })
+    const { value } = parseYaml(read.text, join(pluginPath, path), hookExamplesSchema)
+    if (!Array.isArray(value)) return [{ example: value, source: path }]
+    return value.map((example, index) => ({ example, source: `${path}#${index + 1}` }))
+  })
+}
+
+/** The event of an example: the nearest one we know, with what the author says laid over it. */
+export function exampleEvent(
+  { event, input }: HookExample,
+  place: LabPlace,
+  names: LabNames,
+): SimulatedEvent {
+  const known = simulatedEvents(event, place, names)
+  const field = subjectField(event) ?? ''
+  const base = known.find(({ payload }) => payload[field] === input[field]) ?? known[0]
+  const said =
+    'tool_input' in input ? { ...input, tool_input: absolutePaths(input.tool_input, place) } : input
+  return { label: 'example', intent: 'benign', event, payload: merged(base?.payload ?? {}, said) }
+}
+
+/** Claude Code tells tools and hooks absolute paths. Nothing else about a path is changed: a detour stays one. */
+function absolutePaths(input: unknown, { workspace, home }: LabPlace): unknown {
+  if (!isMapping(input)) return input
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => {
+      if (!['file_path', 'notebook_path', 'path'].includes(key) || typeof value !== 'string')
+        return [key, value]
+      if (value.startsWith('~/')) return [key, `${home}/${value.slice(2)}`]
+      return [key, value.startsWith('/') ? value : `${workspace}/${value}`]
+    }),
+  )
+}
+
+/** The input of a tool is the author's alone: what another call had is no part of it. */
+function merged(
+  base: Readonly<Record<string, unknown>>,
+  said: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const together: Record<string, unknown> = { ...base }
+  for (const [key, value] of Object.entries(said)) {
+    const there = together[key]
+    together[key] =
+      key !== 'tool_input' && isMapping(there) && isMapping(value) ? merged(there, value) : value
+  }
+  return together
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,106 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { cappedOutput, cappedText } from '../../io/capped-output.ts'
+import { randomSuffix } from '../../io/ids.ts'
+import { type OpenProcess, openProcess, type ProcessExit } from '../../io/open-process.ts'
+import { environmentOf, listPids } from '../../io/process-table.ts'
+import { startFailure } from '../../io/start-failure.ts'
+import type { HandlerEnding, HandlerRun } from './contract.ts'
+import type { HandlerCommand } from './handler-command.ts'
+
+export interface RunCommandRequest extends HandlerCommand {
+  readonly cwd: string
+  readonly stdin: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** More of a stream is counted, not kept. */
+const keptBytes = 256 * 1024
+/** How long what it started may still write and end by itself. */
+const lingerMs = 250
+const graceMs = 300
+const quietTurns = 5
+const turnsMax = 1_000
+
+/**
+ * Starts a hook in a session of its own, without a terminal, gives it its event and settles when it and everything it started are
+ * gone: those that outlived it are counted. Rejects only when `signal` is aborted, after all of it was ended.
+ */
+export async function runCommand(request: RunCommandRequest): Promise<HandlerRun> {
+  request.signal.throwIfAborted()
+  const mark = `GANTRY_HOOK_LAB_ID=${randomSuffix(16)}`
+  const [markName = '', markValue = ''] = mark.split('=')
+  const [stdout, stderr] = [cappedOutput(keptBytes), cappedOutput(keptBytes)]
+  const startedAt = performance.now()
+  const child = openProcess({
+    argv: request.argv,
+    cwd: request.cwd,
+    env: { ...request.env, [markName]: markValue },
+    onStderr: stderr.push,
+  })
+  const read = Promise.withResolvers<void>()
+  child.stdout.on('data', (chunk: Uint8Array) => stdout.push(chunk)).on('close', () => read.resolve())
+  child.stdin.end(`${request.stdin}\n`)
+  const limit = new AbortController()
+  const ended = await firstOf(child, request, limit)
+  const durationMs = performance.now() - startedAt
+  let leftBehind = 0
+  if (ended !== 'late' && ended.error === undefined) {
+    await Promise.race([read.promise, sleep(lingerMs, undefined, { signal: limit.signal }).catch(() => {})])
+    await untilQuiet(() => stdout.totalBytes + stderr.totalBytes)
+    leftBehind = await stillThere(mark)
+  }
+  await child.end({ waitMs: 0, graceMs: ended === 'late' ? graceMs : 0 })
+  limit.abort()
+  request.signal.throwIfAborted()
+  return {
+    ending: endingOf(request, ended),
+    stdout: cappedText(stdout),
+    stdoutBytes: stdout.totalBytes,
+    stderr: cappedText(stderr),
+    durationMs,
+    leftBehind,
+  }
+}
+
+async function firstOf(
+  child: OpenProcess,
+  { timeoutMs, signal }: RunCommandRequest,
+  limit: AbortController,
+): Promise<ProcessExit | 'late'> {
+  const late = sleep(timeoutMs, 'late' as const, { signal: AbortSignal.any([signal, limit.signal]) })
+  return Promise.race([child.exit, late.catch(() => 'late' as const)])
+}
+
+/** What a program wrote before it ended waits in the pipes: it is all read when some turns in a row bring nothing new. */
+async function untilQuiet(readBytes: () => number): Promise<void> {
+  for (let quiet = 0, seen = readBytes(), turn = 0; quiet < quietTurns && turn < turnsMax; turn++) {
+    await nextTurn()
+    quiet = readBytes() === seen ? quiet + 1 : 0
+    seen = readBytes()
+  }
+}
+
+/** Processes with this in their environment that do not go within a moment. On a system that cannot tell: none. */
+async function stillThere(mark: string): Promise<number> {
+  for (let waitedMs = 0; ; waitedMs += 25) {
+    const count = (listPids() ?? []).filter(
+      (pid) => environmentOf(pid)?.split('\0').includes(mark) === true,
+    ).length
+    if (count === 0 || waitedMs >= lingerMs) return count
+    await sleep(25)
+  }
+}
+
+function endingOf(request: RunCommandRequest, ended: ProcessExit | 'late'): HandlerEnding {
+  if (ended === 'late') return { kind: 'timed_out', limitMs: request.timeoutMs }
+  if (ended.error !== undefined) {
+    const code = 'code' in ended.error ? ended.error.code : null
+    const problem =
+      code === 'ENOENT' ? 'missing' : code === 'EACCES' || code === 'ENOEXEC' ? 'not_executable' : 'other'
+    return { kind: 'not_started', problem, message: startFailure(request, ended.error) }
+  }
+  return ended.code === null
+    ? { kind: 'signalled', signal: ended.signal ?? 'a signal' }
+    : { kind: 'exited', exitCode: ended.code }
+}

@@ -1,0 +1,95 @@
+import type { HookHandler } from '../contract.ts'
+import type { HandlerRun, HookAnswer, SimulatedEvent } from './contract.ts'
+import { defaultTimeoutMs } from './event-powers.ts'
+import { type HandlerSetting, handlerCommand } from './handler-command.ts'
+import { isLoopback, postEvent } from './post-event.ts'
+import { runCommand } from './run-command.ts'
+import { understandAnswer } from './understand-answer.ts'
+
+export interface TryHandlerOptions extends Omit<HandlerSetting, 'event'> {
+  readonly maxTimeoutMs: number
+  /** Handlers of type http are asked too, where they are on this machine. */
+  readonly allowsHttp: boolean
+  readonly signal: AbortSignal
+}
+
+export interface TriedEvent {
+  readonly run: HandlerRun
+  readonly answer: HookAnswer
+}
+
+/** Why a handler cannot be tried without Claude Code; null when it can. */
+export function whyNotTestable(
+  { type, raw }: HookHandler,
+  { allowsHttp }: Pick<TryHandlerOptions, 'allowsHttp'>,
+): string | null {
+  switch (type) {
+    case 'command':
+      return typeof raw.command === 'string' && raw.command.trim() !== '' ? null : 'it names no command'
+    case 'http':
+      if (typeof raw.url !== 'string' || !isLoopback(raw.url))
+        return 'it asks a server that is not on this machine'
+      return allowsHttp ? null : 'it asks a server, which was not allowed'
+    case 'prompt':
+    case 'agent':
+      return 'it asks a model'
+    case 'mcp_tool':
+      return 'it calls a tool of an MCP server, which only a live session has'
+    default:
+      return `there are no handlers of type ${type}`
+  }
+}
+
+/** Really starts the handler with the event, and tells what Claude Code would make of its answer. */
+export async function tryHandler(
+  { type, raw, timeout_seconds }: HookHandler,
+  { event, payload }: SimulatedEvent,
+  options: TryHandlerOptions,
+): Promise<TriedEvent> {
+  const ownMs = timeout_seconds === undefined ? defaultTimeoutMs(event) : timeout_seconds * 1000
+  const timeoutMs = Math.max(1, Math.min(ownMs, options.maxTimeoutMs))
+  const stdin = JSON.stringify(payload)
+  const setting = { ...options, event }
+  const run =
+    type === 'http'
+      ? await postEvent({
+          url: String(raw.url),
+          headers: headersOf(raw, setting),
+          body: stdin,
+          timeoutMs,
+          signal: options.signal,
+        })
+      : await runAsCommand(raw, setting, stdin, timeoutMs)
+  return { run, answer: understandAnswer(run, { event, handler: raw }) }
+}
+
+async function runAsCommand(
+  raw: HookHandler['raw'],
+  setting: HandlerSetting & TryHandlerOptions,
+  stdin: string,
+  timeoutMs: number,
+): Promise<HandlerRun> {
+  const command = handlerCommand(raw, setting)
+  if (command === null) throw new TypeError('a handler without a command is not tried')
+  return runCommand({ ...command, cwd: setting.place.workspace, stdin, timeoutMs, signal: setting.signal })
+}
+
+/** `$NAME` in a header is filled in only where the handler allows the variable; the lab has none but its own. */
+function headersOf(
+  { headers, allowedEnvVars }: HookHandler['raw'],
+  { variables }: HandlerSetting,
+): Record<string, string> {
+  if (typeof headers !== 'object' || headers === null) return {}
+  const allowed = Array.isArray(allowedEnvVars) ? allowedEnvVars.map(String) : []
+  const texts = Object.entries(headers).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  return Object.fromEntries(
+    texts.map(([name, text]) => [
+      name,
+      text.replaceAll(/\$\{?(\w+)\}?/g, (_, key: string) =>
+        allowed.includes(key) ? (variables[key] ?? '') : '',
+      ),
+    ]),
+  )
+}

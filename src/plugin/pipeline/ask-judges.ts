@@ -1,0 +1,190 @@
+import { definedVariables } from '../../core/defined-variables.ts'
+import { GantryError } from '../../core/error.ts'
+import { sha256 } from '../../io/sha256.ts'
+import type { PaidSample, SampleCheckpoint } from '../../judge/take-samples.ts'
+import type { Model } from '../../models/contract.ts'
+import { isPaid } from '../cases/grade/paid-graders.ts'
+import type { GivenPassVote } from '../cases/grade/take-votes.ts'
+import { type GradePowers, gradeTrial } from '../cases/grade-trial.ts'
+import { componentList } from '../component-list.ts'
+import type { Analysis, PluginJudgement } from '../contract.ts'
+import { detectComponents } from '../evaluate/detection/detect-components.ts'
+import type { KnownComponents } from '../evaluate/detection/known-components.ts'
+import type { GivenVote } from '../evaluate/judge/judge-trial.ts'
+import { needsJudge } from '../evaluate/judge/needs-judge.ts'
+import { openPluginJudge, type PluginJudge } from '../evaluate/judge/open-plugin-judge.ts'
+import { ownWordsOf } from '../evaluate/own-words.ts'
+import type { ReadTrial, StoredOptions, StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
+import { readTrial } from '../evaluate/stored/read-trial.ts'
+import type { EvaluationWork } from './evaluation-work.ts'
+import { openStageModel, type StageModel } from './stage-model.ts'
+
+/** Whoever is asked about a trial: judges where traces are ambiguous, graders where a case has some. */
+export interface Judges extends AsyncDisposable, Required<Pick<StoredOptions, 'judge' | 'grade'>> {
+  /** Trials at a time. */
+  readonly concurrency: number
+}
+
+interface Asked {
+  readonly analysis: Analysis
+  readonly known: KnownComponents
+  readonly trials: readonly StoredTrial[]
+}
+
+export async function askJudges(work: EvaluationWork, asked: Asked): Promise<Judges> {
+  const { config } = work.request
+  const wanted = await trialsToJudge(work, asked)
+  const withGraders = asked.trials.some(({ scenario }) => scenario.case?.graders.some(isPaid) === true)
+  const opened = wanted.size > 0 || withGraders ? await openJudge(work, wanted.size) : null
+  const judge = opened === null ? null : await openDesk(work, opened.model, wanted.size)
+  const descriptions = new Map(
+    componentList(asked.analysis.components).map(({ type, component }) => [
+      `${type}:${component.name}`,
+      component.description,
+    ]),
+  )
+  const judgeName = sha256(opened?.model.name ?? '').slice(0, 12)
+  let waiting = wanted.size
+  return {
+    // Answers of a batch come only when everything was asked: nobody may wait for a free place before.
+    concurrency: judge?.isBatched === true ? wanted.size + config.max_concurrent : config.max_concurrent,
+    judge: async (trial) => {
+      if (judge === null || !wanted.has(trial.trial.id)) return null
+      const answer = judgement(work, asked, judge, trial, descriptions, judgeName)
+      waiting -= 1
+      if (waiting === 0) void judge.flush().catch(() => {})
+      return answer
+    },
+    grade: async (trial) => {
+      const { scenario, execution, transcript } = trial
+      if (scenario.case === undefined) return { gates: [], costUsd: 0 }
+      const graded = await gradeTrial(
+        scenario,
+        execution,
+        transcript,
+        graderPowers(work, opened?.model ?? null, trial.trial.id),
+      )
+      return { gates: graded.gates, costUsd: graded.cost_usd }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await judge?.[Symbol.asyncDispose]()
+      await opened?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function graderPowers(
+  { request, run, powers, budget }: EvaluationWork,
+  model: Model | null,
+  trialId: string,
+): GradePowers {
+  return {
+    arms: request.target.arms,
+    judge: model === null ? null : { model, config: request.config, signal: powers.signal, budget },
+    checkpoint: (grader) => {
+      const asked = sha256(`${model?.name}\n${grader}`).slice(0, 12)
+      return keptVotes<GivenPassVote>(run, trialId, (sample) => `grader-${asked}-${sample}`)
+    },
+  }
+}
+
+/** What one model answered is no answer of another: its name is in the name. */
+function keptVotes<Vote>(
+  run: EvaluationWork['run'],
+  trialId: string,
+  name: (sample: number) => string,
+): SampleCheckpoint<Vote> {
+  return {
+    load: (sample) => run.checkpointOf(trialId, name(sample)) as PaidSample<Vote> | undefined,
+    save: (sample, paid) => run.checkpoint(trialId, name(sample), paid),
+  }
+}
+
+function judgement(
+  { run, budget }: EvaluationWork,
+  { analysis, known }: Asked,
+  judge: PluginJudge,
+  { trial, scenario, execution, transcript }: ReadTrial,
+  descriptions: ReadonlyMap<string, string>,
+  judgeName: string,
+): Promise<PluginJudgement | null> {
+  if (transcript === null) return Promise.resolve(null)
+  return judge.judge({
+    pluginName: analysis.plugin_name,
+    scenario,
+    description: descriptions.get(`${scenario.component_type}:${scenario.expected_component}`) ?? '',
+    detections: detectComponents(execution, transcript, known, ownWordsOf(scenario)),
+    transcript,
+    budget,
+    checkpoint: keptVotes<GivenVote>(run, trial.id, (sample) => `judge-${judgeName}-${sample}`),
+  })
+}
+
+/** Read once before the first question: whether batches are worth it depends on how many there are. */
+async function trialsToJudge(
+  { request }: EvaluationWork,
+  { known, trials }: Asked,
+): Promise<ReadonlySet<string>> {
+  const wanted = new Set<string>()
+  for (const stored of trials) {
+    const traces = await readTrial(stored)
+    if (traces.kind === 'damaged') continue
+    const { execution, transcript } = traces
+    const { scenario } = stored
+    const detections = detectComponents(execution, transcript, known, ownWordsOf(scenario))
+    if (needsJudge({ scenario, execution, transcript, detections, known }, request.config))
+      wanted.add(stored.trial.id)
+  }
+  return wanted
+}
+
+async function openJudge(work: EvaluationWork, ambiguous: number): Promise<StageModel | null> {
+  const { evaluation } = work.request.config
+  const opened = await openStageModel(work, {
+    name: evaluation.model,
+    cassette: '_judge',
+    timeoutMs: evaluation.api_timeout_ms,
+  })
+  if (opened !== null) return opened
+  if (evaluation.detection_mode === 'llm_only')
+    throw new GantryError(
+      'NOT_FOUND',
+      'evaluation.detection_mode is llm_only, and there is no access to a model',
+      {
+        hint: 'Set ANTHROPIC_API_KEY, name a judge with --judge-model, or leave detection to the traces.',
+      },
+    )
+  if (ambiguous > 0)
+    work.powers.onStep({
+      kind: 'note',
+      level: 'warning',
+      message: `${ambiguous === 1 ? 'one trial is' : `${ambiguous} trials are`} ambiguous and there is no access to a judge: what the traces say is taken`,
+    })
+  return null
+}
+
+function openDesk(
+  { request, powers, files, budget }: EvaluationWork,
+  model: Model,
+  trials: number,
+): Promise<PluginJudge> {
+  const { config, replay } = request
+  return openPluginJudge({
+    model,
+    config,
+    expectedCalls: trials * config.evaluation.num_samples,
+    // Behind a cassette every answer is a call of its own.
+    access:
+      replay === 'off'
+        ? {
+            env: definedVariables(powers.env),
+            base: powers.project.root,
+            prices: powers.project.config.models,
+            budget,
+          }
+        : null,
+    journalPath: files.batches,
+    signal: powers.signal,
+    note: (message) => powers.onStep({ kind: 'note', level: 'info', message }),
+  })
+}

@@ -1,0 +1,93 @@
+import { GantryError } from '../../core/error.ts'
+import type { RunSummary } from '../../core/summary.ts'
+import type { Reporter } from '../../report/contract.ts'
+import { applyRetention } from '../../store/apply-retention.ts'
+import { nextStage, stopped } from '../state/evaluation-state.ts'
+import type { EvaluationWork } from './evaluation-work.ts'
+import { runAnalysis } from './run-analysis.ts'
+import { runEvaluation } from './run-evaluation.ts'
+import { runExecution } from './run-execution.ts'
+import { runGeneration } from './run-generation.ts'
+
+export interface EvaluationEnd {
+  readonly runId: string
+  readonly runDir: string
+  readonly pluginName: string
+  /** null when the run ended before the last stage. */
+  readonly summary: RunSummary | null
+  readonly interrupted: boolean
+}
+
+/** The stages that are still to be done, one after the other. What is finished survives any end of this process. */
+export async function carryOut(
+  work: EvaluationWork,
+  reporter: Reporter,
+  options: CarryOutOptions,
+): Promise<EvaluationEnd> {
+  const { run, powers } = work
+  let summary: RunSummary | null = null
+  try {
+    for (let stage = nextStage(work.state()); stage !== null; stage = nextStage(work.state())) {
+      if (powers.signal.aborted) break
+      switch (stage) {
+        case 'analysis':
+          await runAnalysis(work)
+          break
+        case 'generation':
+          await options.beforeSpending?.(work)
+          await runGeneration(work)
+          break
+        case 'execution':
+          await runExecution(work)
+          break
+        case 'evaluation':
+          summary = await runEvaluation(work, reporter, options)
+          break
+      }
+      if (stage === 'evaluation') break
+    }
+  } catch (error) {
+    if (!powers.signal.aborted) {
+      noteError(work, error)
+      throw withResumeHint(error, work)
+    }
+    if (!isInterruption(error)) throw error
+  }
+  const interrupted = powers.signal.aborted
+  if (summary === null) await run.end({ status: interrupted ? 'interrupted' : 'partial' })
+  if (!interrupted) applyRetention(powers.store, { protect: [run.id] })
+  return { runId: run.id, runDir: run.dir, pluginName: work.state().plugin_name, summary, interrupted }
+}
+
+export interface CarryOutOptions {
+  /** Pass rate every scenario must reach. Default 1. */
+  readonly threshold?: number
+  /** After the analysis and before anything costs money. */
+  readonly beforeSpending?: (work: EvaluationWork) => Promise<void>
+}
+
+function isInterruption(error: unknown): boolean {
+  return (
+    (error instanceof GantryError && error.code === 'INTERRUPTED') ||
+    (error instanceof Error && error.name === 'AbortError')
+  )
+}
+
+/** A disk that takes no note of it must not hide what went wrong first. */
+function noteError(work: EvaluationWork, error: unknown): void {
+  try {
+    work.advance((state, now) => stopped(state, error instanceof Error ? error.message : String(error), now))
+  } catch {}
+}
+
+function withResumeHint(error: unknown, { run, state }: EvaluationWork): unknown {
+  if (!(error instanceof GantryError) || state().stage === 'pending') return error
+  // What was asked for wrongly is asked for wrongly again.
+  if (error.code === 'USAGE' || error.hint?.includes('gantry plugin resume') === true) return error
+  const go = `What is finished is kept in ${run.dir}; go on with: gantry plugin resume ${run.id}`
+  return new GantryError(error.code, error.message, {
+    hint: error.hint === undefined ? go : `${error.hint} ${go}`,
+    cause: error,
+    ...(error.at !== undefined && { at: error.at }),
+  })
+}

@@ -1,0 +1,130 @@
+import { basename, dirname, join } from 'node:path'
+import { GantryError } from '../../core/error.ts'
+import { directoryNames } from '../../io/directory-names.ts'
+import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
+import { isFile } from '../../io/path-kind.ts'
+import { isSafeName, requireName, runFile } from '../../store/run-paths.ts'
+import type { Analysis, Execution, Scenario, Stage, Transcript, TrialEvaluation } from '../contract.ts'
+import { isAnalyses, isAnalysis, isScenariosFile } from './artefact-shapes.ts'
+
+/** What an evaluation leaves in its run directory, each part a file that can be read by itself. */
+export interface EvaluationFiles {
+  readonly dir: string
+  readonly runId: string
+  readonly state: string
+  readonly config: string
+  readonly analysis: string
+  readonly crowd: string
+  readonly scenarios: string
+  readonly generationMetadata: string
+  readonly executionMetadata: string
+  readonly hookLab: string
+  readonly evaluation: string
+  readonly batches: string
+  /** Scenarios of each component, as they were paid for. */
+  readonly generatedDir: string
+  readonly transcriptsDir: string
+  transcript(trialId: string): string
+  execution(trialId: string): string
+  trialEvaluation(trialId: string): string
+  generated(component: string): string
+}
+
+export function evaluationFiles(dir: string): EvaluationFiles {
+  const trial = (id: string, name: string): string => join(dir, 'trials', requireName('trial id', id), name)
+  return {
+    dir,
+    runId: basename(dir),
+    state: join(dir, 'state.json'),
+    config: join(dir, 'config.json'),
+    analysis: join(dir, 'analysis.json'),
+    crowd: join(dir, 'crowd.json'),
+    scenarios: join(dir, 'scenarios.json'),
+    generationMetadata: join(dir, 'generation-metadata.json'),
+    executionMetadata: join(dir, 'execution-metadata.json'),
+    hookLab: join(dir, 'hook-lab.json'),
+    evaluation: join(dir, 'evaluation.json'),
+    batches: join(dir, 'batches.jsonl'),
+    generatedDir: join(dir, 'generation'),
+    transcriptsDir: join(dir, 'transcripts'),
+    transcript: (id) => join(dir, 'transcripts', `${requireName('trial id', id)}.json`),
+    execution: (id) => trial(id, 'execution.json'),
+    trialEvaluation: (id) => trial(id, 'evaluation.json'),
+    generated: (component) => join(dir, 'generation', `${requireName('component', component)}.json`),
+  }
+}
+
+/** Of every trial that left something behind. */
+export function trialNames({ dir }: EvaluationFiles): readonly string[] {
+  return (directoryNames(runFile.trials(dir), Infinity) ?? [])
+    .map(({ name }) => name)
+    .filter((name) => isSafeName(name))
+}
+
+/** `scenarios.json`. */
+export interface ScenariosFile {
+  readonly schema_version: 1
+  readonly plugin_name: string
+  readonly scenarios: readonly Scenario[]
+}
+
+/** Reads what an earlier stage wrote. Throws GantryError NOT_FOUND or CORRUPT that says which stage makes it. */
+export function readAnalysis(files: EvaluationFiles): Analysis {
+  return required(files.analysis, 'analysis', isAnalysis)
+}
+
+/** Nobody was there before a run had a crowd. */
+export function readCrowd(files: EvaluationFiles): readonly Analysis[] {
+  return isFile(files.crowd) ? required(files.crowd, 'analysis', isAnalyses) : []
+}
+
+export function readScenarios(files: EvaluationFiles): readonly Scenario[] {
+  return required(files.scenarios, 'generation', isScenariosFile).scenarios
+}
+
+/** null when it is not there or was cut: then the trial is made again. */
+export function readExecution(files: EvaluationFiles, trialId: string): Execution | null {
+  return readWhole(files.execution(trialId)) as Execution | null
+}
+
+export function readTrialEvaluation(files: EvaluationFiles, trialId: string): TrialEvaluation | null {
+  return readWhole(files.trialEvaluation(trialId)) as TrialEvaluation | null
+}
+
+/** `damaged` when it is there and cannot be read. */
+export function readTranscript(files: EvaluationFiles, trialId: string): Transcript | 'missing' | 'damaged' {
+  const path = files.transcript(trialId)
+  const read = readWhole(path)
+  if (read === null) return isFile(path) ? 'damaged' : 'missing'
+  return isTranscript(read) ? read : 'damaged'
+}
+
+/** The transcript first: an execution that is there has one. */
+export function keepExecution(files: EvaluationFiles, execution: Execution, transcript: Transcript): void {
+  writeJsonAtomic(files.transcript(execution.trial.id), transcript)
+  writeJsonAtomic(files.execution(execution.trial.id), execution)
+}
+
+function isTranscript(value: object): value is Transcript {
+  return 'events' in value && Array.isArray(value.events) && 'metadata' in value
+}
+
+/** null when it is not there, or is no whole JSON object. */
+export function readWhole(path: string): object | null {
+  try {
+    const value = readJsonIfExists(path)
+    return typeof value === 'object' && value !== null ? value : null
+  } catch (error) {
+    if (error instanceof GantryError && error.code === 'CORRUPT') return null
+    throw error
+  }
+}
+
+function required<T>(path: string, stage: Stage, isWhole: (value: unknown) => value is T): T {
+  const value = isFile(path) ? readWhole(path) : undefined
+  if (isWhole(value)) return value
+  const hint = `Do it again: gantry plugin resume ${basename(dirname(path))} --from-stage ${stage}`
+  if (value === undefined)
+    throw new GantryError('NOT_FOUND', `${path} is not there: the stage ${stage} has not been done`, { hint })
+  throw new GantryError('CORRUPT', `${path} is damaged`, { hint, at: { file: path } })
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path'
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { GantryError } from '../../core/error.ts'
+import { nearest } from '../../core/nearest.ts'
+import { readMarketplace } from '../analyze/read-marketplace.ts'
+import { type Arm, arms } from '../contract.ts'
+
+/** One plugin to evaluate, and the company it may be tried in. */
+export interface EvaluationTarget {
+  /** Absolute. */
+  readonly path: string
+  /** Other plugins, absolute. */
+  readonly crowd: readonly string[]
+  readonly arms: readonly Arm[]
+}
+
+/** Which plugins are evaluated: the one that is named, one of a marketplace by its name, or all of a marketplace. */
+export async function evaluationTargets(
+  config: PluginConfig,
+  cwd: string,
+): Promise<readonly EvaluationTarget[]> {
+  const { plugin, marketplace, execution } = config
+  const additional = execution.additional_plugins.map((path) => resolve(cwd, path))
+  if (marketplace === undefined) {
+    if (plugin?.path === undefined)
+      throw new GantryError('USAGE', 'no plugin is named', {
+        hint: 'Name its directory: gantry plugin run ./my-plugin',
+      })
+    return [target(resolve(cwd, plugin.path), additional, config)]
+  }
+  const market = await readMarketplace(resolve(cwd, marketplace.path))
+  const local = [...new Set(market.plugins.flatMap(({ path }) => (path === null ? [] : [path])))]
+  const others = (own: string): readonly string[] => [
+    ...new Set([...additional, ...local].filter((path) => path !== own)),
+  ]
+  if (marketplace.evaluate_all) {
+    if (local.length === 0)
+      throw new GantryError('NOT_FOUND', `no plugin of ${market.name} is on this machine`, {
+        hint: 'Only sources with a relative path can be evaluated; check them out first.',
+      })
+    return local.map((path) => target(path, others(path), config))
+  }
+  const own = plugin?.path === undefined ? null : resolve(cwd, plugin.path)
+  const path = own ?? named(market, plugin?.name)
+  return [target(path, others(path), config)]
+}
+
+function named(market: Awaited<ReturnType<typeof readMarketplace>>, name: string | undefined): string {
+  const names = market.plugins.map((entry) => entry.name)
+  if (name === undefined)
+    throw new GantryError('USAGE', 'a marketplace is given, and no plugin of it', {
+      hint: `Name one with --plugin, or set marketplace.evaluate_all. It has: ${names.join(', ')}.`,
+    })
+  const found = market.plugins.find((entry) => entry.name === name)
+  if (found?.path != null) return found.path
+  const close = nearest(name, names)
+  throw new GantryError(
+    'NOT_FOUND',
+    `the marketplace ${market.name} has no plugin '${name}' on this machine`,
+    {
+      hint: close === undefined ? `It has: ${names.join(', ')}.` : `Did you mean '${close}'?`,
+    },
+  )
+}
+
+function target(path: string, crowd: readonly string[], { execution }: PluginConfig): EvaluationTarget {
+  const wanted: readonly Arm[] = execution.arms ?? (crowd.length > 0 ? ['alone', 'crowd'] : ['alone'])
+  if (wanted.includes('crowd') && crowd.length === 0)
+    throw new GantryError('USAGE', 'the arm crowd needs other plugins', {
+      hint: 'Name them with --with-plugins, or give a --marketplace.',
+    })
+  return { path, crowd, arms: arms.filter((arm) => wanted.includes(arm)) }
+}

@@ -1,0 +1,38 @@
+import { GantryError } from '../../core/error.ts'
+import type { Store } from '../../store/contract.ts'
+import { findRun } from '../../store/find-run.ts'
+import { openRun } from '../../store/open-run.ts'
+import type { Scenario } from '../contract.ts'
+import { evaluationFiles, readScenarios } from './evaluation-files.ts'
+import { readEvaluationState } from './read-evaluation-state.ts'
+
+/** What fast mode tries again. */
+export interface FailedScenarios {
+  readonly runId: string
+  /** Empty when nobody knows it any more. */
+  readonly pluginName: string
+  readonly scenarios: readonly Scenario[]
+}
+
+/**
+ * The scenarios of a run that did not pass, wrong triggers as well as errors, exactly as they were: their ids stay, so that
+ * the two runs can be compared. Throws GantryError when there is nothing to try again.
+ */
+export async function failedScenarios(store: Store, wanted: string): Promise<FailedScenarios> {
+  const runId = findRun(store, wanted, { kind: 'plugin' })
+  const run = openRun(store, runId)
+  const failed = new Set<string>()
+  let trials = 0
+  for await (const record of run.trials()) {
+    trials += 1
+    if (record.verdict !== 'pass') failed.add(record.case)
+  }
+  if (trials === 0)
+    throw new GantryError('NOT_FOUND', `run ${runId} has no verdicts yet`, {
+      hint: `Finish it first: gantry plugin resume ${runId}`,
+    })
+  if (failed.size === 0)
+    throw new GantryError('USAGE', `nothing failed in run ${runId}`, { hint: 'Leave out --fast.' })
+  const scenarios = readScenarios(evaluationFiles(run.dir)).filter(({ id }) => failed.has(id))
+  return { runId, pluginName: readEvaluationState(run.dir)?.plugin_name ?? '', scenarios }
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { GantryError } from '../../core/error.ts'
+import { marker } from '../../core/redact/replace-spans.ts'
+import { isFile } from '../../io/path-kind.ts'
+import { arms } from '../contract.ts'
+import type { EvaluationState } from '../state/evaluation-state.ts'
+import { type EvaluationFiles, readWhole } from './evaluation-files.ts'
+import type { EvaluationRequest } from './evaluation-work.ts'
+
+const frozenSchema = z.object({
+  config: pluginConfigSchema,
+  crowd: z.array(z.string()),
+  arms: z.array(z.enum(arms)).min(1),
+  filters: z.array(z.string()),
+  allow_scaffold: z.boolean(),
+})
+
+/** `config.json`: what was asked for, kept with the run. */
+export type Frozen = Readonly<z.output<typeof frozenSchema>>
+
+export function frozen({ config, target, filters, allowScaffold }: EvaluationRequest): Frozen {
+  return {
+    config,
+    crowd: [...target.crowd],
+    arms: [...target.arms],
+    filters: [...filters],
+    allow_scaffold: allowScaffold,
+  }
+}
+
+export interface Thawing {
+  readonly files: EvaluationFiles
+  readonly state: EvaluationState
+  /** An older tool kept it inside its state, in words of its own: then the defaults of today hold. */
+  readonly isOlder: boolean
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** What a run was asked for. Throws GantryError CORRUPT when nobody can say it any more. */
+export function thawed({ files, state, isOlder, env }: Thawing): EvaluationRequest {
+  const kept = read(files, isOlder)
+  return {
+    config: withSecrets(kept.config, env),
+    target: { path: state.plugin_path, crowd: kept.crowd, arms: kept.arms },
+    until: state.until,
+    replay: state.replay,
+    cassettes: state.cassettes,
+    allowScaffold: kept.allow_scaffold,
+    filters: kept.filters,
+  }
+}
+
+function read({ config: path }: EvaluationFiles, isOlder: boolean): Frozen {
+  const isThere = isFile(path)
+  if (!isThere && isOlder)
+    return {
+      config: pluginConfigSchema.parse({}),
+      crowd: [],
+      arms: ['alone'],
+      filters: [],
+      allow_scaffold: false,
+    }
+  const parsed = frozenSchema.safeParse(readWhole(path))
+  if (parsed.success) return parsed.data
+  throw new GantryError('CORRUPT', `${path} is ${isThere ? 'damaged' : 'not there'}`, {
+    hint: 'What was asked for is known by nobody else: begin a new run with gantry plugin run.',
+    at: { file: path },
+    cause: parsed.error,
+  })
+}
+
+/** Secrets were hidden before the configuration was stored: whoever goes on has to have them again. */
+function withSecrets(config: PluginConfig, env: Thawing['env']): PluginConfig {
+  const variables = Object.entries(config.execution.env).map(([name, value]): [string, string] => {
+    if (!value.includes(marker)) return [name, value]
+    const again = env[name]
+    if (again !== undefined && again !== '') return [name, again]
+    throw new GantryError('USAGE', `execution.env.${name} was hidden when the run was stored`, {
+      hint: `Export ${name} with its value, and resume again.`,
+    })
+  })
+  return { ...config, execution: { ...config.execution, env: Object.fromEntries(variables) } }
+}

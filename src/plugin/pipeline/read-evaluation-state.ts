@@ -1,0 +1,55 @@
+import { GantryError } from '../../core/error.ts'
+import { readJsonIfExists } from '../../io/files.ts'
+import type { EvaluationState } from '../state/evaluation-state.ts'
+import { type MigratedState, migrateState } from '../state/migrate-state.ts'
+import { isAnalysis } from './artefact-shapes.ts'
+import { type EvaluationFiles, evaluationFiles, readWhole } from './evaluation-files.ts'
+
+/** Where an evaluation stands; null when its state is missing or cannot be read: a list goes on without it. */
+export function readEvaluationState(runDir: string): EvaluationState | null {
+  const { state } = evaluationFiles(runDir)
+  try {
+    const value = readJsonIfExists(state)
+    return value === undefined ? null : migrateState(value, state).state
+  } catch (error) {
+    if (error instanceof GantryError) return null
+    throw error
+  }
+}
+
+/** The state of a run that is to go on. Throws GantryError when there is none, or it is of another run or plugin. */
+export function readStateOf(files: EvaluationFiles, pluginName: string | undefined): MigratedState {
+  const { state: path, runId } = files
+  const raw = readJsonIfExists(path)
+  if (raw === undefined)
+    throw new GantryError('NOT_FOUND', `run ${runId} is no plugin evaluation: it has no state.json`, {
+      hint: 'See "gantry plugin list".',
+    })
+  const migrated = migrateState(raw, path)
+  const { run_id: id, plugin_name: name, stage, undoing } = migrated.state
+  if (id !== runId)
+    throw new GantryError('INVALID_FILE', `${path} is the state of run ${id}`, {
+      hint: 'Put its own state back, or begin a new run with gantry plugin run.',
+      at: { file: path },
+    })
+  if (pluginName !== undefined && pluginName !== name)
+    throw new GantryError('USAGE', `run ${runId} is of the plugin '${name}', not of '${pluginName}'`, {
+      hint: 'See "gantry plugin list" for the runs of each plugin.',
+    })
+  if (stage !== 'pending' && undoing === null) refuseOther(name, files)
+  return migrated
+}
+
+function refuseOther(name: string, files: EvaluationFiles): void {
+  const analysis = readWhole(files.analysis)
+  if (!isAnalysis(analysis) || analysis.plugin_name === name) return
+  const { plugin_name: analysed } = analysis
+  throw new GantryError(
+    'INVALID_FILE',
+    `${files.state} is of the plugin '${name}', the run of '${analysed}'`,
+    {
+      hint: 'Put its own state back, or begin a new run with gantry plugin run.',
+      at: { file: files.state },
+    },
+  )
+}

@@ -1,0 +1,121 @@
+import { resolve } from 'node:path'
+import { GantryError } from '../../core/error.ts'
+import { writeJsonAtomic } from '../../io/files.ts'
+import { monotonicMs } from '../../io/monotonic.ts'
+import { realPath } from '../../io/real-path.ts'
+import { analyzePlugin } from '../analyze/analyze-plugin.ts'
+import { componentList } from '../component-list.ts'
+import type { Analysis, Preflight } from '../contract.ts'
+import { completed } from '../state/evaluation-state.ts'
+import type { EvaluationWork } from './evaluation-work.ts'
+
+/** Stage 1: what the plugin's files say, of itself and of the crowd it is tried in. Asks no model. */
+export async function runAnalysis(work: EvaluationWork): Promise<Analysis> {
+  const { request, powers, files, run } = work
+  const startedMs = monotonicMs()
+  powers.onStep({ kind: 'stage_start', stage: 'analysis', total: 0 })
+  const company = await analyseCrowd(work)
+  const analysis = await analysed(
+    request.target.path,
+    powers.cwd,
+    company.map(({ plugin_path: path }) => path),
+  )
+  refuseOtherName(analysis, request.config.plugin?.name)
+  const crowd = withoutTwins(analysis, company, work)
+  for (const { message } of analysis.preflight.warnings)
+    powers.onStep({ kind: 'note', level: 'warning', message })
+  const errors = analysis.findings.filter(({ severity }) => severity === 'error')
+  for (const { code, message } of errors)
+    powers.onStep({ kind: 'note', level: 'warning', message: `${code}: ${message}` })
+  writeJsonAtomic(files.crowd, crowd)
+  writeJsonAtomic(files.analysis, analysis)
+  run.change({ title: analysis.plugin_name, details: { plugin: analysis.plugin_name } })
+  work.advance((state, now) => ({
+    ...completed(state, 'analysis', now),
+    plugin_name: analysis.plugin_name,
+    content_hash: analysis.content_hash,
+  }))
+  powers.onStep({
+    kind: 'stage_complete',
+    stage: 'analysis',
+    duration_ms: monotonicMs() - startedMs,
+    count: componentList(analysis.components).length,
+  })
+  return analysis
+}
+
+async function analysed(path: string, cwd: string, crowd: readonly string[] = []): Promise<Analysis> {
+  const outcome = await analyzePlugin({ path, cwd, crowd })
+  if (outcome.kind === 'analysed') return outcome.analysis
+  throw preflightError(outcome.preflight)
+}
+
+/** The first thing that is wrong, with its code and what to do. */
+export function preflightError({ errors, plugin_path: path }: Preflight): GantryError {
+  const [first] = errors
+  return new GantryError(
+    first?.code === 'PATH_NOT_FOUND'
+      ? 'NOT_FOUND'
+      : first?.code === 'PATH_DANGEROUS'
+        ? 'UNSAFE_PATH'
+        : 'INVALID_FILE',
+    first === undefined ? `${path} is no plugin` : `${first.code}: ${first.message}`,
+    first === undefined ? {} : { hint: first.suggestion },
+  )
+}
+
+/** Who names the plugin, and where it lies, wants to hear when the two do not fit. */
+function refuseOtherName(
+  { plugin_name: found, plugin_path: path }: Analysis,
+  wanted: string | undefined,
+): void {
+  if (wanted === undefined || wanted === found) return
+  throw new GantryError('USAGE', `the plugin in ${path} is called '${found}', not '${wanted}'`, {
+    hint: 'Mend plugin.name or plugin.path.',
+  })
+}
+
+/** What nobody named, and a marketplace brings along, is left out when it is broken: the others are evaluated nevertheless. */
+async function analyseCrowd(work: EvaluationWork): Promise<readonly Analysis[]> {
+  const { cwd } = work.powers
+  const crowd: Analysis[] = []
+  for (const path of work.request.target.crowd) {
+    const outcome = await analyzePlugin({ path, cwd, crowd: [] })
+    if (outcome.kind === 'analysed') crowd.push(outcome.analysis)
+    else if (isNamed(path, work)) throw preflightError(outcome.preflight)
+    else leaveOut(path, preflightError(outcome.preflight).message, work)
+  }
+  return crowd
+}
+
+/** Claude Code would load only one of them, and nobody could tell whose component fired. */
+function withoutTwins(
+  own: Analysis,
+  company: readonly Analysis[],
+  work: EvaluationWork,
+): readonly Analysis[] {
+  const seen = new Map([[own.plugin_name, own.plugin_path]])
+  return company.filter(({ plugin_name: name, plugin_path: path }) => {
+    const twin = seen.get(name)
+    if (twin === undefined) {
+      seen.set(name, path)
+      return true
+    }
+    if (isNamed(path, work))
+      throw new GantryError('USAGE', `two plugins are called '${name}': ${twin} and ${path}`, {
+        hint: 'Leave one of them out.',
+      })
+    leaveOut(path, `it is called '${name}' as ${twin} is`, work)
+    return false
+  })
+}
+
+function isNamed(path: string, { request, powers }: EvaluationWork): boolean {
+  return request.config.execution.additional_plugins.some(
+    (named) => realPath(resolve(powers.cwd, named)) === realPath(path),
+  )
+}
+
+function leaveOut(path: string, why: string, { powers }: EvaluationWork): void {
+  powers.onStep({ kind: 'note', level: 'warning', message: `${path} is left out of the crowd: ${why}` })
+}

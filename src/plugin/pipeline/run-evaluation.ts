@@ -1,0 +1,173 @@
+import { createSummary } from '../../core/summarize.ts'
+import type { RunSummary } from '../../core/summary.ts'
+import { version } from '../../core/version.ts'
+import { writeJsonAtomic } from '../../io/files.ts'
+import { monotonicMs } from '../../io/monotonic.ts'
+import { builtInPrices } from '../../models/prices.ts'
+import type { FinishedRun, Reporter, RunHeader, TrialHeader } from '../../report/contract.ts'
+import { eventsForPeople } from '../../report/events-for-people.ts'
+import { componentId, componentList } from '../component-list.ts'
+import type { Analysis, Execution, PluginTrial, TrialEvaluation } from '../contract.ts'
+import { knownComponents } from '../evaluate/detection/known-components.ts'
+import { createEvaluationFold } from '../evaluate/metrics/create-evaluation-fold.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import { evaluateStored } from '../evaluate/stored/evaluate-stored.ts'
+import { evaluationView } from '../report/evaluation-view.ts'
+import { ended } from '../state/evaluation-state.ts'
+import { askJudges } from './ask-judges.ts'
+import { type EvaluationHead, writeEvaluationDocument } from './evaluation-document.ts'
+import { readAnalysis, readCrowd, readScenarios } from './evaluation-files.ts'
+import type { EvaluationWork } from './evaluation-work.ts'
+import { executionFacts } from './execution-facts.ts'
+import { otherCosts } from './other-costs.ts'
+import { storedTrials } from './stored-trials.ts'
+import { trialRecord } from './trial-record.ts'
+
+export interface JudgingOptions {
+  /** Pass rate every scenario must reach. Default 1. */
+  readonly threshold?: number
+}
+
+/** Stage 4: what the stored trials say. Runs no agent; judges are asked only where the traces are ambiguous, and none twice. */
+export async function runEvaluation(
+  work: EvaluationWork,
+  reporter: Reporter,
+  { threshold }: JudgingOptions = {},
+): Promise<RunSummary> {
+  const { request, powers, files, run } = work
+  const { config } = request
+  const analysis = readAnalysis(files)
+  const known = knownComponents(analysis, readCrowd(files))
+  const trials = storedTrials(work)
+  const startedMs = monotonicMs()
+  const header: RunHeader = {
+    runId: run.id,
+    runDir: run.dir,
+    title: analysis.plugin_name,
+    trials: trials.made.filter(isUnderTest).length + trials.notRun.length,
+    concurrency: config.max_concurrent,
+    startedAt: run.manifest().timestamp_start,
+  }
+  powers.onStep({ kind: 'stage_start', stage: 'evaluation', total: 0 })
+  reporter.runStarted?.(header)
+  const facts = executionFacts(files)
+  const prices = { ...builtInPrices, ...powers.project.config.models }
+  const fold = createEvaluationFold({ plugin: analysis.plugin_name, prices })
+  const summary = createSummary({ ...(threshold !== undefined && { threshold }) })
+  const failed = new Set<string>()
+  const places = new Map(
+    componentList(analysis.components).map(({ type, component }) => [
+      componentId(type, component.name),
+      component.path,
+    ]),
+  )
+  const take = (evaluation: TrialEvaluation, execution: Execution | null): void => {
+    writeJsonAtomic(files.trialEvaluation(evaluation.trial.id), evaluation)
+    const { trial } = evaluation
+    const scenario = trials.scenarioOf(trial)
+    // The arm without the plugin is what the others are compared with; nothing is demanded of it.
+    if (!isUnderTest({ trial }) || scenario === undefined) return
+    const record = trialRecord(evaluation, execution, scenario, {
+      file: places.get(componentId(scenario.component_type, scenario.component_ref)) ?? '',
+      agent: facts.agent,
+      model: config.execution.model,
+      dir: run.trialDir(trial.id),
+      showArm: request.target.arms.length > 1,
+      startedAt: (execution === null ? null : facts.startedAt(execution)) ?? header.startedAt,
+    })
+    run.finishTrial(record)
+    if (record.verdict !== 'pass') failed.add(scenario.id)
+    summary.add(record)
+    reporter.trialEnded?.(record)
+  }
+  await using judges = await askJudges(work, { analysis, known, trials: trials.made })
+  await evaluateStored({
+    trials: trials.made,
+    known,
+    config,
+    fold,
+    keep: take,
+    judge: judges.judge,
+    grade: judges.grade,
+    concurrency: judges.concurrency,
+    signal: powers.signal,
+  })
+  const whole = fold.finish({ ...otherCosts(files), lost_cost_usd: work.state().lost_cost_usd })
+  const told = summary.finish({
+    durationMs: Math.round(monotonicMs() - startedMs) + facts.durationMs,
+    notRun: trials.notRun.length,
+    asideCostUsd: asideUsd(whole),
+  })
+  const head = headOf(work, analysis, whole, facts, trials.notRun)
+  writeEvaluationDocument(
+    files,
+    head,
+    trials.made.map(({ trial }) => trial),
+  )
+  work.advance((state, now) => ended(state, [...failed].sort(), now))
+  await run.end({ status: powers.signal.aborted ? 'interrupted' : told.verdict, summary: told })
+  powers.onStep({
+    kind: 'stage_complete',
+    stage: 'evaluation',
+    duration_ms: monotonicMs() - startedMs,
+    count: trials.made.length,
+  })
+  await reporter.runEnded?.(finished(work, header, told, whole, analysis, trials.notRun))
+  return told
+}
+
+function isUnderTest({ trial }: { readonly trial: PluginTrial }): boolean {
+  return trial.arm !== 'without'
+}
+
+/** Paid for, and in no trial under test: writing scenarios, the arm that is only compared with, what was made again. */
+function asideUsd({ costs, by_arm: arms }: EvaluationSummary): number {
+  return (costs.generation_cost_usd ?? 0) + (arms.without?.cost_usd ?? 0) + costs.lost_cost_usd
+}
+
+function headOf(
+  { run, request, powers, state }: EvaluationWork,
+  analysis: Analysis,
+  summary: EvaluationSummary,
+  facts: ReturnType<typeof executionFacts>,
+  notRun: readonly TrialHeader[],
+): EvaluationHead {
+  return {
+    schema_version: 1,
+    run_id: run.id,
+    run_dir: run.dir,
+    plugin_name: analysis.plugin_name,
+    plugin_path: analysis.plugin_path,
+    content_hash: state().content_hash,
+    agent: facts.agent,
+    agent_version: facts.agentVersion,
+    model: request.config.execution.model,
+    timestamp: powers.store.clock.now().toISOString(),
+    summary,
+    findings: analysis.findings,
+    listing: analysis.listing,
+    plugin_load_result: analysis.plugin_load_result,
+    not_run: notRun.map(({ id }) => id),
+  }
+}
+
+function finished(
+  { run, powers, redaction, files }: EvaluationWork,
+  header: RunHeader,
+  summary: RunSummary,
+  whole: EvaluationSummary,
+  analysis: Analysis,
+  notRun: readonly TrialHeader[],
+): FinishedRun {
+  return {
+    ...header,
+    endedAt: powers.store.clock.now().toISOString(),
+    summary,
+    version,
+    records: () => run.trials(),
+    events: (trial) => eventsForPeople(trial, redaction.forPeople),
+    notRun,
+    interrupted: powers.signal.aborted,
+    ...evaluationView(summary, { runId: run.id, summary: whole, analysis, scenarios: readScenarios(files) }),
+  }
+}

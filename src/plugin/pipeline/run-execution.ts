@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import { modelBehind, refuseLockedOut } from '../../config/model-behind.ts'
+import { type ResolvedAgent, resolveAgent } from '../../config/resolve-agent.ts'
+import { GantryError } from '../../core/error.ts'
+import { makeDirectories } from '../../io/directory.ts'
+import { writeJsonAtomic } from '../../io/files.ts'
+import { hermeticEnv } from '../../io/hermetic-env.ts'
+import { endMarkedProcesses } from '../../io/marked-processes.ts'
+import { monotonicMs } from '../../io/monotonic.ts'
+import { prepareSpawning } from '../../io/spawn-client.ts'
+import { temporaryDirectory } from '../../io/temporary-directory.ts'
+import { builtInPrices } from '../../models/prices.ts'
+import { openEventRecorder } from '../../store/event-recorder.ts'
+import type { PluginTrial } from '../contract.ts'
+import { executeTrials } from '../execute/execute-trials.ts'
+import { runVariable } from '../execute/process-environment.ts'
+import type { ExecutionReport } from '../execute/request.ts'
+import { createSanitizers } from '../sanitize/create-sanitizer.ts'
+import { completed, lost } from '../state/evaluation-state.ts'
+import { keepExecution, readAnalysis, readCrowd, readExecution, readScenarios } from './evaluation-files.ts'
+import type { EvaluationWork } from './evaluation-work.ts'
+import { isMade } from './is-made.ts'
+import { plannedTrials } from './planned-trials.ts'
+import { tryHooksOffline } from './try-hooks-offline.ts'
+
+/** Stage 3: every scenario in real Claude Code. A trial that was made is on disk before the next begins, and is never made again. */
+export async function runExecution(work: EvaluationWork): Promise<ExecutionReport> {
+  const { request, powers, files, run, budget, redaction } = work
+  const { config } = request
+  const analysis = readAnalysis(files)
+  const scenarios = readScenarios(files)
+  const startedMs = monotonicMs()
+  prepareSpawning()
+  if (config.scope.hooks && analysis.components.hooks.length > 0) await tryHooksOffline(work, analysis)
+  const agent = await openAgent(work)
+  const behind = modelBehind(agent, { replay: request.replay, faults: [] })
+  refuseLockedOut(agent, behind)
+  if (behind === null) refuseWithoutKey(agent, config.execution.env)
+  const trials = plannedTrials(scenarios, request)
+  run.writePlan({
+    trials: trials.filter(({ arm }) => arm !== 'without').map((trial) => header(trial, agent, work)),
+  })
+  run.change({ agents: { [agent.name]: agent.probe.version ?? 'unknown' } })
+  const done = new Set(trials.filter(({ id }) => isMade(files, id)).map(({ id }) => id))
+  powers.onStep({ kind: 'stage_start', stage: 'execution', total: trials.length - done.size })
+  if (done.size > 0)
+    powers.onStep({
+      kind: 'note',
+      level: 'info',
+      message: `${done.size} of ${trials.length} trials were made before`,
+    })
+  putAside(work, trials, done)
+  const sanitizers = createSanitizers(config.output, { redact: redaction.text })
+  using scratch = temporaryDirectory('gantry-plugin-')
+  const workDir = config.debug ? join(run.dir, 'work') : scratch.path
+  if (config.debug) {
+    makeDirectories(workDir)
+    powers.onStep({ kind: 'note', level: 'info', message: `homes and workspaces stay in ${workDir}` })
+  }
+  // The run is ours alone by now: what an earlier process of ours left behind when it was killed works for nobody.
+  endMarkedProcesses(`${runVariable}=${run.id}`)
+  const report = await executeTrials({
+    runId: run.id,
+    config,
+    plugin: analysis,
+    crowd: readCrowd(files).map(({ plugin_path: path }) => path),
+    agent,
+    behind: behind === null ? null : { model: behind, boundary: work.boundary, faults: null },
+    prices: { ...builtInPrices, ...powers.project.config.models },
+    redaction,
+    env: powers.env,
+    workDir,
+    signal: powers.signal,
+    scenarios,
+    trials,
+    done,
+    cassettes: request.cassettes,
+    budget,
+    allowScaffold: request.allowScaffold,
+    sanitize: sanitizers.transcripts,
+    openEventLog: (trialId) => {
+      const dir = freshTrial(work, trialId)
+      return openEventRecorder({
+        events: join(dir, 'events.jsonl'),
+        transcript: join(dir, 'output.log'),
+        redaction: { ...redaction, value: (value) => sanitizers.logs(redaction.value(value)) },
+        clock: powers.store.clock,
+      })
+    },
+    keep: (execution, transcript) => keepExecution(files, execution, transcript),
+    onStep: powers.onStep,
+  })
+  if (report.lost_cost_usd > 0) work.advance((state) => lost(state, report.lost_cost_usd))
+  writeJsonAtomic(files.executionMetadata, {
+    ...report,
+    agent: agent.name,
+    agent_version: agent.probe.version,
+  })
+  if (report.load !== null) writeJsonAtomic(files.analysis, { ...analysis, plugin_load_result: report.load })
+  powers.onStep({
+    kind: 'stage_complete',
+    stage: 'execution',
+    duration_ms: monotonicMs() - startedMs,
+    count: report.executed + done.size,
+  })
+  if (report.stopped === 'interrupted') throw new GantryError('INTERRUPTED', 'the execution was stopped')
+  if (report.stopped === 'budget')
+    powers.onStep({
+      kind: 'note',
+      level: 'warning',
+      message: `the budget of $${config.execution.max_budget_usd} is used up: ${report.not_run.length} trials were not run. Go on with: gantry plugin resume ${run.id} --max-cost-usd USD`,
+    })
+  work.advance((state, now) => completed(state, 'execution', now))
+  return report
+}
+
+async function openAgent({ request, powers }: EvaluationWork): Promise<ResolvedAgent> {
+  const { project, cwd, env, signal } = powers
+  using scratch = temporaryDirectory('gantry-probe-')
+  const probeEnv = hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path, inherit: [], extra: {} })
+  return resolveAgent(request.config.execution.agent, { project, cwd, env: { ...env }, probeEnv, signal })
+}
+
+/** In a home of its own no login of the person is found: without a way to a model every trial would only break. */
+function refuseWithoutKey(
+  { home, credentials, env, inheritEnv, name }: ResolvedAgent,
+  own: Readonly<Record<string, string>>,
+): void {
+  const told = [...Object.keys(credentials), ...Object.keys(env), ...Object.keys(own), ...inheritEnv]
+  const isTold = told.some((variable) => /^(?:ANTHROPIC_|CLAUDE_CODE_(?:USE_|OAUTH))/.test(variable))
+  if (home === 'host' || isTold) return
+  throw new GantryError('USAGE', `agent '${name}' has no access to a model`, {
+    hint: 'Set ANTHROPIC_API_KEY, give the agent `home: host` in gantry.yaml to use your login, or a model_script, or replay a recording with --replay strict.',
+  })
+}
+
+/** What is to be made again leaves the run; what it cost stays in the accounts. */
+function putAside(work: EvaluationWork, trials: readonly PluginTrial[], done: ReadonlySet<string>): void {
+  for (const { id } of trials) {
+    const paidUsd = done.has(id) ? 0 : (readExecution(work.files, id)?.cost_usd ?? 0)
+    if (paidUsd > 0) work.advance((state) => lost(state, paidUsd))
+    if (!done.has(id)) work.run.discardTrial(id)
+  }
+}
+
+function freshTrial({ run }: EvaluationWork, trialId: string): string {
+  run.discardTrial(trialId)
+  return run.openTrial(trialId)
+}
+
+function header(
+  { id, scenario_id, arm, rep }: PluginTrial,
+  agent: ResolvedAgent,
+  { request }: EvaluationWork,
+): {
+  readonly id: string
+  readonly case: string
+  readonly agent: string
+  readonly model: string
+  readonly attempt: number
+} {
+  const { config, target } = request
+  return {
+    id,
+    case: scenario_id,
+    agent: target.arms.length > 1 ? `${agent.name}, ${arm}` : agent.name,
+    model: config.execution.model,
+    attempt: rep,
+  }
+}

@@ -1,0 +1,131 @@
+import { GantryError } from '../../core/error.ts'
+import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
+import { monotonicMs } from '../../io/monotonic.ts'
+import { sha256 } from '../../io/sha256.ts'
+import { readCases } from '../cases/read-cases.ts'
+import type { Analysis, Scenario } from '../contract.ts'
+import { generateScenarios } from '../generate/generate-scenarios.ts'
+import { readScenariosFile } from '../generate/read-scenarios-file.ts'
+import { completed } from '../state/evaluation-state.ts'
+import { readAnalysis, readScenarios, readWhole, type ScenariosFile } from './evaluation-files.ts'
+import type { EvaluationWork } from './evaluation-work.ts'
+import { keepScenarios, recordedScenarios } from './recorded-scenarios.ts'
+import { openStageModel } from './stage-model.ts'
+
+/** Stage 2: what is going to be asked. Scenarios of a component that was paid for are never paid for again. */
+export async function runGeneration(work: EvaluationWork): Promise<readonly Scenario[]> {
+  const { request, powers, files } = work
+  const analysis = readAnalysis(files)
+  const startedMs = monotonicMs()
+  if (work.state().fast_from !== null) return keptScenarios(work, analysis)
+  const handWritten = await ownScenarios(work, analysis)
+  const recorded = recordedScenarios(work, analysis, handWritten)
+  const all = recorded ?? (await generated(work, analysis, handWritten))
+  keepScenarios(work, analysis.plugin_name, all)
+  const scenarios = filtered(all, request.filters)
+  const file: ScenariosFile = { schema_version: 1, plugin_name: analysis.plugin_name, scenarios }
+  writeJsonAtomic(files.scenarios, file)
+  work.advance((state, now) => completed(state, 'generation', now))
+  powers.onStep({
+    kind: 'stage_complete',
+    stage: 'generation',
+    duration_ms: monotonicMs() - startedMs,
+    count: scenarios.length,
+  })
+  return scenarios
+}
+
+/** By models and templates, with those that people wrote. */
+async function generated(
+  work: EvaluationWork,
+  analysis: Analysis,
+  handWritten: readonly Scenario[],
+): Promise<readonly Scenario[]> {
+  const { request, powers, files, budget } = work
+  const { config } = request
+  await using opened = needsModel(analysis, work)
+    ? await openStageModel(work, {
+        name: config.generation.model,
+        cassette: '_generation',
+        timeoutMs: config.generation.api_timeout_ms,
+      })
+    : null
+  const generation = await generateScenarios(analysis, {
+    config,
+    model: opened?.model ?? null,
+    budget,
+    signal: powers.signal,
+    handWritten,
+    onStep: powers.onStep,
+    checkpoint: {
+      load: (component) => readWhole(files.generated(sha256(component).slice(0, 24))) ?? undefined,
+      save: (component, value) => writeJsonAtomic(files.generated(sha256(component).slice(0, 24)), value),
+    },
+  })
+  writeJsonAtomic(files.generationMetadata, generation.metadata)
+  return generation.scenarios
+}
+
+/** In fast mode they are those of the earlier run, and nothing is written anew. */
+function keptScenarios(work: EvaluationWork, analysis: Analysis): readonly Scenario[] {
+  const { files, powers } = work
+  refuseOtherPlugin(work, analysis)
+  const scenarios = readScenarios(files)
+  const file: ScenariosFile = { schema_version: 1, plugin_name: analysis.plugin_name, scenarios }
+  writeJsonAtomic(files.scenarios, file)
+  work.advance((state, now) => completed(state, 'generation', now))
+  powers.onStep({ kind: 'stage_complete', stage: 'generation', duration_ms: 0, count: scenarios.length })
+  return scenarios
+}
+
+/** Scenarios of another plugin would all fail, and say nothing. */
+function refuseOtherPlugin({ files, state }: EvaluationWork, { plugin_name: name }: Analysis): void {
+  const { plugin_name: earlier } = readJsonIfExists(files.scenarios) as ScenariosFile
+  if (earlier === '' || earlier === name) return
+  throw new GantryError('USAGE', `run ${state().fast_from} is of the plugin '${earlier}', not of '${name}'`, {
+    hint: 'See "gantry plugin list" for the runs of each plugin.',
+  })
+}
+
+/** Those of files, and the cases of the plugin itself. */
+async function ownScenarios(
+  { request, powers }: EvaluationWork,
+  analysis: Analysis,
+): Promise<readonly Scenario[]> {
+  const { config } = request
+  const written: Scenario[] = []
+  for (const path of config.scenarios) written.push(...(await readScenariosFile(path)))
+  if (!config.cases) return written
+  const { scenarios, problems } = await readCases(analysis.plugin_path, {
+    plugin: analysis,
+    realServers: config.scope.mcp_servers,
+  })
+  for (const { path, message, hint } of problems)
+    powers.onStep({
+      kind: 'note',
+      level: 'warning',
+      message: `${path}: ${message}${hint === undefined ? '' : `. ${hint}`}`,
+    })
+  return [...written, ...scenarios]
+}
+
+function needsModel({ components }: Analysis, { request }: EvaluationWork): boolean {
+  const { scope } = request.config
+  return (scope.skills && components.skills.length > 0) || (scope.agents && components.agents.length > 0)
+}
+
+function filtered(scenarios: readonly Scenario[], filters: readonly string[]): readonly Scenario[] {
+  const kept =
+    filters.length === 0 ? scenarios : scenarios.filter(({ id }) => filters.some((part) => id.includes(part)))
+  if (kept.length > 0) return kept
+  if (scenarios.length > 0)
+    throw new GantryError('USAGE', `none of the ${scenarios.length} scenarios fits the filter`, {
+      hint: `They begin with: ${scenarios
+        .slice(0, 5)
+        .map(({ id }) => id)
+        .join(', ')}.`,
+    })
+  throw new GantryError('NOT_FOUND', 'there is nothing to try: no component in scope has a scenario', {
+    hint: 'Widen --scope (hooks and mcp_servers are left out by default), or write scenarios of your own.',
+  })
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { directoryNames } from '../../io/directory-names.ts'
+import { trialPath } from '../../store/run-paths.ts'
+import {
+  type EvaluationFiles,
+  readExecution,
+  readTrialEvaluation,
+  readWhole,
+  trialNames,
+} from './evaluation-files.ts'
+
+const metadataSchema = z.object({ cost_usd: z.number().nullable() })
+const paidSchema = z.object({ costUsd: z.number().nullable() })
+
+/** What earlier processes paid for what lies in the run: it counts against its budget. */
+export interface Spent {
+  readonly generation: number
+  readonly execution: number
+  readonly evaluation: number
+}
+
+export function spentSoFar(files: EvaluationFiles): Spent {
+  let [execution, evaluation] = [0, 0]
+  for (const id of trialNames(files)) {
+    execution += readExecution(files, id)?.cost_usd ?? 0
+    evaluation += Math.max(readTrialEvaluation(files, id)?.evaluation_cost_usd ?? 0, judgesUsd(files, id))
+  }
+  return { generation: generationUsd(files), execution, evaluation }
+}
+
+/** Of a trial that is not judged to its end, too. */
+function judgesUsd(files: EvaluationFiles, trialId: string): number {
+  const dir = trialPath(files.dir, trialId)
+  return sumOf(
+    dir,
+    (name) => name.startsWith('checkpoint-'),
+    (value) => {
+      const paid = paidSchema.safeParse(value)
+      return paid.success ? (paid.data.costUsd ?? 0) : 0
+    },
+  )
+}
+
+/** Before the stage has ended, what each component cost is known only by itself. */
+function generationUsd(files: EvaluationFiles): number {
+  const metadata = metadataSchema.safeParse(readWhole(files.generationMetadata))
+  if (metadata.success) return metadata.data.cost_usd ?? 0
+  return sumOf(
+    files.generatedDir,
+    () => true,
+    (value) => {
+      const component = metadataSchema.safeParse(value)
+      return component.success ? (component.data.cost_usd ?? 0) : 0
+    },
+  )
+}
+
+function sumOf(
+  dir: string,
+  isWanted: (name: string) => boolean,
+  costOf: (value: object | null) => number,
+): number {
+  return (directoryNames(dir, Infinity) ?? [])
+    .filter(({ name, leaf }) => leaf && isWanted(name))
+    .reduce((sum, { name }) => sum + costOf(readWhole(join(dir, name))), 0)
+}

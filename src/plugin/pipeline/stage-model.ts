@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { behindEndpoint } from '../../config/model-opener.ts'
+import { definedVariables } from '../../core/defined-variables.ts'
+import { GantryError } from '../../core/error.ts'
+import { isDirectory } from '../../io/path-kind.ts'
+import { temporaryDirectory } from '../../io/temporary-directory.ts'
+import { type BehindSession, openBehind } from '../../models/boundary/behind.ts'
+import { upstreamFrom } from '../../models/boundary/upstream.ts'
+import type { Model } from '../../models/contract.ts'
+import { resolveModel } from '../../models/index.ts'
+import { builtInPrices } from '../../models/prices.ts'
+import type { RetryPolicy } from '../../models/retry.ts'
+import { selectModel } from '../../models/select-model.ts'
+import type { EvaluationWork } from './evaluation-work.ts'
+
+/** A model of a stage: the writer of scenarios, or the judge. */
+export interface StageModel extends AsyncDisposable {
+  readonly model: Model
+}
+
+export interface StageModelOptions {
+  /** Of the configuration, aliases resolved. */
+  readonly name: string
+  /** Directory of its cassette below the run's, such as `_generation`. */
+  readonly cassette: string
+  readonly timeoutMs: number
+}
+
+/**
+ * The model of a stage, behind a cassette when traffic is recorded or replayed: then CI needs no key for it either. null when
+ * there is no access to any.
+ */
+export async function openStageModel(
+  work: EvaluationWork,
+  { name, cassette, timeoutMs }: StageModelOptions,
+): Promise<StageModel | null> {
+  const { request, powers, budget } = work
+  const { project } = powers
+  const env = definedVariables(powers.env)
+  const open = (variables: Readonly<Record<string, string>>): Promise<Model> =>
+    resolveModel(name, {
+      env: variables,
+      base: project.root,
+      prices: project.config.models,
+      budget,
+      timeoutMs,
+      retry: retryOf(work),
+    })
+  if (request.replay === 'off' || name.startsWith('scripted:')) {
+    try {
+      return { model: await open(env), [Symbol.asyncDispose]: async () => {} }
+    } catch (error) {
+      if (error instanceof GantryError && error.code === 'NOT_FOUND' && name === 'default') return null
+      throw error
+    }
+  }
+  // Nothing was recorded and nobody can be asked: as without any access.
+  const isKnown = isDirectory(join(request.cassettes, cassette))
+  const hasAccess = name !== 'default' || selectModel(env) !== null
+  if (request.replay === 'strict' ? !isKnown : !isKnown && !hasAccess) return null
+  const session = await openTape(work, join(request.cassettes, cassette))
+  return {
+    model: await open(behindEndpoint(session.endpoint, env)),
+    [Symbol.asyncDispose]: async () => {
+      await session.finish({ keep: true })
+    },
+  }
+}
+
+async function openTape(
+  { powers, request, redaction, boundary }: EvaluationWork,
+  cassette: string,
+): Promise<BehindSession> {
+  // Nobody works in these places; a cassette only wants to know what to blank out.
+  using scratch = temporaryDirectory('gantry-plugin-')
+  const places = { workspace: `${scratch.path}/w`, home: `${scratch.path}/h`, tmp: `${scratch.path}/t` }
+  return openBehind(
+    await boundary(),
+    { source: { kind: 'provider', upstream: upstreamFrom(powers.env) }, replay: request.replay },
+    {
+      places,
+      cassette,
+      redact: redaction.text,
+      facts: { case: cassette },
+      prices: { ...builtInPrices, ...powers.project.config.models },
+    },
+  )
+}
+
+/** As the configuration says; the execution of scenarios is retried by the same keys. */
+function retryOf({ request }: EvaluationWork): RetryPolicy {
+  const { retry, timeouts } = request.config.tuning
+  return {
+    attempts: retry.max_retries + 1,
+    firstWaitMs: timeouts.retry_initial_ms,
+    longestWaitMs: timeouts.retry_max_ms,
+    multiplier: retry.backoff_multiplier,
+    jitter: retry.jitter_factor,
+  }
+}

@@ -1,0 +1,77 @@
+import type { TrialRecord } from '../../core/trial.ts'
+import type { Execution, Scenario, TrialEvaluation } from '../contract.ts'
+
+export interface RecordFacts {
+  /** Where the component is described, relative to the plugin. */
+  readonly file: string
+  readonly agent: string
+  readonly model: string
+  readonly dir: string
+  /** Whether the arm has to be told: there is more than one. */
+  readonly showArm: boolean
+  readonly startedAt: string
+}
+
+/** A trial as the rest of the house knows it: for reporters, lists, the index and the log of results. `execution` is null when it cannot be read. */
+export function trialRecord(
+  evaluation: TrialEvaluation,
+  execution: Execution | null,
+  scenario: Scenario,
+  facts: RecordFacts,
+): TrialRecord {
+  const { trial } = evaluation
+  const costs = [evaluation.cost_usd, evaluation.evaluation_cost_usd]
+  return {
+    id: trial.id,
+    case: scenario.id,
+    file: scenario.case?.dir ?? facts.file,
+    agent: facts.showArm ? `${facts.agent}, ${trial.arm}` : facts.agent,
+    model: facts.model,
+    attempt: trial.rep,
+    verdict: evaluation.verdict,
+    reason: evaluation.reason,
+    gates: evaluation.gates,
+    metrics: unseenMetrics(execution),
+    judge: null,
+    evaluators: [],
+    score: evaluation.grader_score ?? judgedScore(evaluation),
+    tier: null,
+    costUsd: evaluation.cost_usd === null ? null : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
+    tokens: evaluation.tokens,
+    ...(execution !== null && execution.model_usage.length > 0 && { usage: execution.model_usage }),
+    durationMs: evaluation.duration_ms,
+    ending: execution?.ending ?? 'not_started',
+    agentExitCode: null,
+    ...(execution?.failure !== undefined && { failure: execution.failure.reason }),
+    dir: facts.dir,
+    tags: [scenario.component_type, scenario.scenario_type, ...(scenario.tags ?? [])],
+    infraRetries: execution?.infra_retries ?? 0,
+    cachedFrom: null,
+    cacheKey: null,
+    startedAt: facts.startedAt,
+    warnings: execution?.warnings ?? [],
+  }
+}
+
+/** What no judge gave is no score. */
+function judgedScore({ judgement }: TrialEvaluation): number | null {
+  return judgement === null || judgement.quality_score === null ? null : judgement.quality_score / 10
+}
+
+/** Commands of a tool are not what is looked at here. */
+function unseenMetrics(execution: Execution | null): TrialRecord['metrics'] {
+  return {
+    total_commands: 0,
+    unique_commands: 0,
+    error_count: 0,
+    error_rate: 0,
+    retry_count: 0,
+    retry_rate: 0,
+    help_invocations: 0,
+    first_try_success_rate: 0,
+    iteration_ratio: 0,
+    completed: execution?.termination_type === 'clean',
+    source: 'none',
+    subcommands: {},
+  }
+}

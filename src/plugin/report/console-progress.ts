@@ -1,0 +1,31 @@
+import { formatDuration } from '../../core/duration.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { formatCost } from '../../report/quantity.ts'
+import type { PluginStep } from '../contract.ts'
+
+/** Steps of an evaluation as plain lines, for programs that use Gantry as a library. */
+export function consoleProgress(write: (line: string) => void): (step: PluginStep) => void {
+  return (step) => {
+    const line = lineOf(step)
+    if (line !== null) write(plainLine(line))
+  }
+}
+
+function lineOf(step: PluginStep): string | null {
+  switch (step.kind) {
+    case 'stage_start':
+      return `${step.stage} begins`
+    case 'stage_complete':
+      return `${step.stage} is done: ${step.count} in ${formatDuration(step.duration_ms)}`
+    case 'scenario_start':
+      return null
+    case 'scenario_complete': {
+      const why = step.message === undefined ? '' : `: ${step.message}`
+      return `${step.trial} ${step.outcome}, ${formatDuration(step.duration_ms)}, ${formatCost(step.cost_usd)}${why}`
+    }
+    case 'note':
+      return step.level === 'warning' ? `warning: ${step.message}` : step.message
+    case 'error':
+      return `error: ${step.message}`
+  }
+}

@@ -1,0 +1,53 @@
+import type { RunSummary } from '../../core/summary.ts'
+import type { TrialRecord } from '../../core/trial.ts'
+import type { FinishedRun } from '../../report/contract.ts'
+import { componentId, componentList } from '../component-list.ts'
+import type { Scenario } from '../contract.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import { type AnalysisFacts, evaluationSections } from './evaluation-sections.ts'
+import { likelyCause } from './likely-cause.ts'
+
+export interface EvaluationFacts {
+  readonly runId: string
+  readonly summary: EvaluationSummary
+  readonly analysis: AnalysisFacts
+  readonly scenarios: readonly Scenario[]
+}
+
+/** What reporters are told of an evaluation besides its trials: its own tables, causes, and what the reader can do now. */
+export function evaluationView(
+  { counts, notRun }: Pick<RunSummary, 'counts' | 'notRun'>,
+  { runId, summary, analysis, scenarios }: EvaluationFacts,
+): Pick<FinishedRun, 'sections' | 'nextSteps' | 'showCases' | 'diagnose'> {
+  return {
+    sections: evaluationSections(summary, analysis),
+    diagnose: diagnosis(analysis, scenarios),
+    nextSteps: [
+      ...(notRun > 0 ? [`Go on with: gantry plugin resume ${runId} --from-stage execution`] : []),
+      ...(summary.needs_recording.length > 0 ? ['Record what changed: run it again with --replay auto'] : []),
+      ...(counts.fail + counts.infra > 0
+        ? [`When it is mended, try what failed again: gantry plugin run --fast --failed-run ${runId}`]
+        : []),
+    ],
+    // With one trial for each scenario and arm the table would only repeat what did not pass.
+    showCases: summary.repetition_stats !== null,
+  }
+}
+
+/** Only of what the component did or did not do: graders say themselves what they wanted. */
+function diagnosis(
+  { components }: AnalysisFacts,
+  scenarios: readonly Scenario[],
+): (trial: TrialRecord) => readonly string[] {
+  const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]))
+  const known = new Map(
+    componentList(components).map((one) => [componentId(one.type, one.component.name), one]),
+  )
+  return ({ verdict, gates, case: id }) => {
+    const scenario = byId.get(id)
+    const hasMissed = gates.some(({ type, passed }) => type === 'component_triggered' && !passed)
+    if (verdict !== 'fail' || !hasMissed || scenario === undefined) return []
+    const found = known.get(componentId(scenario.component_type, scenario.component_ref))
+    return found === undefined ? [] : [likelyCause(scenario, found)]
+  }
+}

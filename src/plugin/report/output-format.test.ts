@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { documentName, outputFormats, parseOutput } from './output-format.ts'
+
+test('a format stands alone or with a path', () => {
+  expect(parseOutput('tap')).toEqual({ format: 'tap', path: null })
+  expect(parseOutput('junit')).toEqual({ format: 'junit-xml', path: null })
+  expect(parseOutput('junit-xml:out/a:b.xml')).toEqual({ format: 'junit-xml', path: 'out/a:b.xml' })
+})
+
+test.each([
+  ['junit-xm', 'Did you mean junit-xml?'],
+  ['pdf', 'Choose one of'],
+  ['json:', 'Write json for standard output'],
+  ['', 'Choose one of'],
+])('%j is refused with what to write instead', (text, hint) => {
+  expect(() => parseOutput(text)).toThrow(
+    expect.objectContaining({ code: 'USAGE', hint: expect.stringContaining(hint) }),
+  )
+})
+
+test('every format has a name of its own in the run directory', () => {
+  expect(new Set(outputFormats.map(documentName)).size).toBe(outputFormats.length)
+})

@@ -1,0 +1,81 @@
+import type { ReportSection } from '../../../report/contract.ts'
+import { counted } from '../../../report/quantity.ts'
+import { type AnyComponent, componentId, componentList } from '../../component-list.ts'
+import type { Analysis } from '../../contract.ts'
+import type { ComponentMetrics, EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'
+import { componentPlace } from '../component-place.ts'
+
+/** For every component that fired when it should not, or did not when it should: the file, and what to do to it. */
+export function changeSection(
+  summary: EvaluationSummary,
+  analysis: Pick<Analysis, 'components' | 'listing'>,
+): ReportSection | null {
+  const rows = componentList(analysis.components).flatMap((one) => {
+    const id = componentId(one.type, one.component.name)
+    const metrics = summary.by_component[id]
+    if (metrics === undefined) return []
+    const advice = [
+      ...(metrics.false_negatives > 0 ? missed(id, one, metrics, summary, analysis) : []),
+      ...(metrics.false_positives > 0 ? [firedWrongly(one, metrics)] : []),
+    ]
+    return advice.length === 0 ? [] : [[componentPlace(one), advice.join(' ')]]
+  })
+  if (rows.length === 0) return null
+  return { title: 'What to change', columns: [{ title: 'file' }, { title: 'because' }], rows }
+}
+
+function missed(
+  id: string,
+  { type, component }: AnyComponent,
+  metrics: ComponentMetrics,
+  { confusion }: EvaluationSummary,
+  { listing }: Pick<Analysis, 'listing'>,
+): string[] {
+  const wanted = metrics.true_positives + metrics.false_negatives
+  const said = `${component.name} should have fired ${counted(wanted, 'time')} and missed ${metrics.false_negatives}.`
+  const row = confusion.find(({ expected }) => expected === id)
+  const others = (row?.fired ?? []).filter(({ component: fired }) => fired !== id)
+  const takers = others.filter(({ component: fired }) => fired !== 'none').map((one) => one.component)
+  const scenarios = [...new Set(others.flatMap((one) => one.scenarios))].slice(0, 5).join(', ')
+  const where = scenarios === '' ? '' : ` See ${scenarios}.`
+  const shown = listing.entries.find((entry) => entry.component === id)?.shown ?? 'whole'
+  switch (type) {
+    case 'skill':
+    case 'agent':
+      if (shown !== 'whole')
+        return [said, `Its description is ${shown} in the listing that the model sees: shorten it.${where}`]
+      return takers.length > 0
+        ? [
+            said,
+            `${takers.join(' and ')} fired instead: say in each description what the other is not for.${where}`,
+          ]
+        : [said, `Nothing else fired: say in its description for which requests it is.${where}`]
+    case 'command':
+      return [
+        said,
+        `Check its name and frontmatter: Claude Code expanded no ${component.invocation}.${where}`,
+      ]
+    case 'hook':
+      return [said, `Check event and matcher; gantry plugin hooks tries it alone.${where}`]
+    case 'mcp_server':
+      return [said, `Check that it starts, and what its tools say they are for.${where}`]
+  }
+}
+
+function firedWrongly(
+  { type, component }: AnyComponent,
+  { false_positives: times }: ComponentMetrics,
+): string {
+  const said = `${component.name} fired ${counted(times, 'time')} when it should not.`
+  switch (type) {
+    case 'skill':
+    case 'agent':
+      return `${said} Say in its description when not to use it.`
+    case 'command':
+      return `${said} Set disable-model-invocation if only people should start it, or say when not to use it.`
+    case 'hook':
+      return `${said} Make its matcher narrower.`
+    case 'mcp_server':
+      return `${said} Say in the descriptions of its tools when not to use them.`
+  }
+}

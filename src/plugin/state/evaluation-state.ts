@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { replayModes } from '../../models/boundary/replay-mode.ts'
+import { type Stage, stages } from '../contract.ts'
+
+/** The stage that was completed last; `pending` before the first, `complete` when the run has ended. */
+export const completedStages = ['pending', ...stages, 'complete'] as const
+type CompletedStage = (typeof completedStages)[number]
+
+/**
+ * `state.json` of a run: where it stands and what it needs to go on. Everything else lies in files of its own, so that a
+ * checkpoint costs the same in a run of ten scenarios and of ten thousand.
+ */
+export const stateSchema = z.object({
+  schema_version: z.literal(2),
+  run_id: z.string(),
+  plugin_name: z.string(),
+  plugin_path: z.string(),
+  /** Of the plugin when it was analysed. */
+  content_hash: z.string(),
+  stage: z.enum(completedStages),
+  /** How far the run was asked to go. */
+  until: z.enum(stages),
+  /** ISO 8601, UTC. */
+  timestamp: z.string(),
+  replay: z.enum(replayModes),
+  /** Absolute. */
+  cassettes: z.string(),
+  /** The run whose failed scenarios this one tries again. */
+  fast_from: z.string().nullable(),
+  /** Scenarios with a trial that did not pass. */
+  failed_scenario_ids: z.array(z.string()),
+  error: z.string().nullable(),
+  /** What this stage and those after it left behind is being thrown away: whoever goes on finishes that first. */
+  undoing: z.enum(stages).nullable().default(null),
+  /** Paid for what is not in the run any more: trials that were made again, tries that were cut off. */
+  lost_cost_usd: z.number().min(0).default(0),
+})
+
+export type EvaluationState = Readonly<z.output<typeof stateSchema>>
+
+/** What is still to be done: the stage behind the last completed one, up to where the run is to go. */
+export function nextStage({ stage, until }: Pick<EvaluationState, 'stage' | 'until'>): Stage | null {
+  if (stage === 'complete') return null
+  const next = stages[stage === 'pending' ? 0 : stages.indexOf(stage) + 1]
+  return next === undefined || stages.indexOf(next) > stages.indexOf(until) ? null : next
+}
+
+export function completed(state: EvaluationState, stage: Stage, now: Date): EvaluationState {
+  return { ...state, stage, error: null, timestamp: now.toISOString() }
+}
+
+export function ended(
+  state: EvaluationState,
+  failedScenarioIds: readonly string[],
+  now: Date,
+): EvaluationState {
+  return {
+    ...state,
+    stage: 'complete',
+    failed_scenario_ids: [...failedScenarioIds],
+    error: null,
+    timestamp: now.toISOString(),
+  }
+}
+
+export function stopped(state: EvaluationState, error: string, now: Date): EvaluationState {
+  return { ...state, error, timestamp: now.toISOString() }
+}
+
+/** Back to where `from` is the next stage. Throws nothing: whether its data is there is asked by whoever goes on. */
+export function rewoundTo(state: EvaluationState, from: Stage, until: Stage, now: Date): EvaluationState {
+  return { ...state, stage: stageBefore(from), until, timestamp: now.toISOString() }
+}
+
+export function lost(state: EvaluationState, costUsd: number): EvaluationState {
+  return { ...state, lost_cost_usd: state.lost_cost_usd + costUsd }
+}
+
+function stageBefore(stage: Stage): CompletedStage {
+  return stages[stages.indexOf(stage) - 1] ?? 'pending'
+}

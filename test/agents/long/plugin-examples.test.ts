@@ -1,0 +1,3 @@
+import { describePluginExamples } from '../support/plugin-examples.conformance.ts'
+
+describePluginExamples('claude-code-old')

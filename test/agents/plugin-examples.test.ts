@@ -1,0 +1,4 @@
+import { describeBuiltInRunner, describePluginExamples } from './support/plugin-examples.conformance.ts'
+
+describePluginExamples('claude-code')
+describeBuiltInRunner()

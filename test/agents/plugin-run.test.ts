@@ -1,0 +1,3 @@
+import { describePluginRun } from './support/plugin-run.conformance.ts'
+
+describePluginRun('claude-code')
