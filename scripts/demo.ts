@@ -1,10 +1,11 @@
 // npm run demo: the main job on embedded defaults. Two agents try the same three scenarios; the agents are scripted, everything
-// else is real: workspaces, commands, gates, the report. Then the guard, a coding task, and a real agent where one is installed.
+// else is real: workspaces, commands, gates, the report. Then the guard, a coding task, plugins, and a real agent where one is installed.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoGuard } from './demo-guard.ts'
+import { demoPlugin } from './demo-plugin.ts'
 import { demoRealAgent } from './demo-real-agent.ts'
 import { demoTask } from './demo-task.ts'
 
@@ -60,11 +61,16 @@ The same as a page, with every transcript:  ${page}
 `)
 const guardAsExpected = await demoGuard(store)
 const taskAsExpected = await demoTask(store)
+const pluginAsExpected = demoPlugin(store)
 const realAgentAsExpected = demoRealAgent(store)
 console.log(`All files of the runs:  ${store}
 Next: README.md, or "bin/gantry scenario new my-first --target TOOL" in a project of yours.
 `)
-process.exitCode = asExpected && guardAsExpected && taskAsExpected && realAgentAsExpected ? 0 : 1
+process.exitCode = [asExpected, guardAsExpected, taskAsExpected, pluginAsExpected, realAgentAsExpected].every(
+  Boolean,
+)
+  ? 0
+  : 1
 
 function tally(
   records: readonly { agent: string; verdict: string }[],
