@@ -1,0 +1,3 @@
+import { describeLiveSession } from '../support/live-session.conformance.ts'
+
+describeLiveSession('claude-code-old')
