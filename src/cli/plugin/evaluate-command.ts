@@ -51,8 +51,10 @@ export async function evaluateCommand(asked: Asked, context: CliContext): Promis
   if (config.resume !== undefined) {
     const { resumeCommand } = await import('./resume-command.ts')
     const { run_id, from_stage: fromStage } = config.resume
+    // A directory is no name of a plugin, which is what --plugin means there.
+    const { plugin: _, ...rest } = flags
     await resumeCommand(
-      { run: run_id, flags: { ...flags, ...(fromStage !== undefined && { fromStage }) } },
+      { run: run_id, flags: { ...rest, ...(fromStage !== undefined && { fromStage }) } },
       context,
     )
     return

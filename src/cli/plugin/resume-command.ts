@@ -1,17 +1,22 @@
-import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
+import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import { exitCodeOf } from '../../core/run-exit-code.ts'
 import { apiModelName } from '../../plugin/config/model-names.ts'
 import { carryOut } from '../../plugin/pipeline/carry-out.ts'
+import { evaluationFiles } from '../../plugin/pipeline/evaluation-files.ts'
 import { latestRunOf } from '../../plugin/pipeline/latest-run-of.ts'
 import { resumeEvaluation } from '../../plugin/pipeline/open-evaluation.ts'
+import { storedConfig } from '../../plugin/pipeline/stored-config.ts'
+import { findRun } from '../../store/find-run.ts'
+import { openRun } from '../../store/open-run.ts'
 import type { CliContext } from '../context.ts'
 import { keepHeapSmall } from '../keep-heap-small.ts'
 import { openOutputs } from './open-outputs.ts'
 import { openPowers } from './open-powers.ts'
 import type { ResumeFlags } from './plugin-flags.ts'
 import { pluginView } from './plugin-view.ts'
+import { sanitizedSteps } from './sanitized-steps.ts'
 import { tellUnfinished } from './tell-unfinished.ts'
 
 /** `gantry plugin resume` and `evaluate`, once the flags are known. */
@@ -24,17 +29,19 @@ export async function resumeCommand(
     throw new GantryError('USAGE', 'no run is named', {
       hint: 'Name one, or --plugin NAME for its latest. See "gantry plugin list".',
     })
-  const defaults = pluginConfigSchema.parse({ verbose: flags.verbose === true })
-  const outputs = await openOutputs(flags, defaults, context, { isOneOfMany: false, until: 'evaluation' })
+  const { store } = openPowers(context, () => {})
+  const id = findRun(store, named ?? (await latestRunOf(store, flags.plugin ?? '')), { kind: 'plugin' })
+  const stored = storedConfig(evaluationFiles(openRun(store, id).dir))
+  const config = { ...stored, verbose: flags.verbose ?? stored.verbose }
+  const outputs = await openOutputs(flags, config, context, { isOneOfMany: false, until: 'evaluation' })
   const view = await pluginView(context, outputs.stream, {
     mode: flags.progress ?? (outputs.isSilent ? 'none' : 'auto'),
-    verbose: defaults.verbose,
-    barWidth: defaults.tuning.limits.progress_bar_width,
-    promptLength: defaults.tuning.limits.prompt_display_length,
+    verbose: config.verbose,
+    barWidth: config.tuning.limits.progress_bar_width,
+    promptLength: config.tuning.limits.prompt_display_length,
   })
-  const powers = openPowers(context, view.step)
+  const powers = openPowers(context, sanitizedSteps(config, view.step))
   keepHeapSmall()
-  const id = named ?? (await latestRunOf(powers.store, flags.plugin ?? ''))
   await using work = await resumeEvaluation(
     {
       run: id,

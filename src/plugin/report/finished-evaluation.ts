@@ -1,7 +1,6 @@
-import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
+import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
 import { createRedaction } from '../../core/redaction.ts'
-import { readJsonIfExists } from '../../io/files.ts'
 import type { FinishedRun } from '../../report/contract.ts'
 import { finishedRun } from '../../report/finished-run.ts'
 import type { Store } from '../../store/contract.ts'
@@ -9,6 +8,7 @@ import { openRun } from '../../store/open-run.ts'
 import { readTrialRows, rowOf } from '../../store/run-row.ts'
 import { readEvaluationHead } from '../pipeline/evaluation-document.ts'
 import { evaluationFiles, readAnalysis, readScenarios } from '../pipeline/evaluation-files.ts'
+import { storedConfig } from '../pipeline/stored-config.ts'
 import { evaluationView } from './evaluation-view.ts'
 
 export interface FinishedEvaluation {
@@ -46,12 +46,6 @@ export async function finishedEvaluation(
         scenarios: readScenarios(files),
       }),
     },
-    config: configOf(readJsonIfExists(files.config)),
+    config: storedConfig(files),
   }
-}
-
-function configOf(frozen: unknown): PluginConfig {
-  const kept = typeof frozen === 'object' && frozen !== null && 'config' in frozen ? frozen.config : {}
-  const parsed = pluginConfigSchema.safeParse(kept)
-  return parsed.success ? parsed.data : pluginConfigSchema.parse({})
 }

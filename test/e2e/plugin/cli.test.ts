@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readdirSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
@@ -377,3 +377,39 @@ const entities: Readonly<Record<string, string>> = { gt: '>', lt: '<', amp: '&',
 function entity(_: string, name: string): string {
   return entities[name] ?? ''
 }
+
+test('a run that is taken up again is told as it was configured', async () => {
+  using project = storedProject()
+  const plugin = {
+    plugin: { path: 'plugin' },
+    scenarios: ['scenarios.yaml'],
+    scope: { skills: false, agents: false, commands: false },
+    output: { format: 'junit-xml', junit_test_suite_name: 'suite of ours', include_cli_summary: false },
+  }
+  project.write({ 'gantry.yaml': { plugin } })
+  const id = await storeRun(project)
+  project.write({ 'gantry.yaml': {} })
+  const { stdout, stderr, code } = await gantry(project, ['plugin', 'evaluate', id])
+  expect(code, stderr).toBe(3)
+  expect(stdout).not.toContain('Totals')
+  const report = readFileSync(join(project.store, 'runs', id, 'reports/evaluation.xml'), 'utf8')
+  expect(report).toContain('<testsuites name="suite of ours"')
+})
+
+test('without a key nothing is begun, and what would help is said', async () => {
+  using project = storedProject()
+  project.write({ 'bin/claude': '#!/bin/sh\necho "2.1.325 (Claude Code)"\n' })
+  chmodSync(project.path('bin/claude'), 0o755)
+  const agent = { driver: 'claude-code', binary: './bin/claude' }
+  const plugin = {
+    plugin: { path: 'plugin' },
+    scenarios: ['scenarios.yaml'],
+    scope: { skills: false, agents: false, commands: false },
+    execution: { agent: 'mine' },
+  }
+  project.write({ 'gantry.yaml': { agents: { mine: agent }, plugin } })
+  const { stderr, code } = await gantry(project, ['plugin', 'run'])
+  expect(code).toBe(2)
+  expect(stderr).toContain("agent 'mine' has no access to a model")
+  expect(stderr).toContain('ANTHROPIC_API_KEY')
+})
