@@ -10,8 +10,10 @@ const pure = [
   'judge/**/*',
   'models/**/*',
   'agents/hooks/**/*',
-  'rules/!(open-guard)',
-  'rules/{context,evidence,history,loops,settings,shell,store-event,trace}/**/*',
+  'rules/*',
+  'shell/**/*',
+  'guard-engine/!(open-guard)',
+  'guard-engine/{context,evidence,history,loops,settings,store-event,trace}/**/*',
 ].map((files) => `src/${files}.test.ts`)
 
 /** Tests beside their source that start many processes or work a disk hard: `npm run check` leaves them out. */

@@ -1,7 +1,8 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookEvent, HookHappening, ToolCall } from '../src/core/hook-event.ts'
-import { openGuard } from '../src/rules/open-guard.ts'
+import { openGuard } from '../src/guard-engine/open-guard.ts'
+import { rules } from '../src/rules/index.ts'
 import { compare, type Figure, inMemory, inTemporary } from './figure.ts'
 
 const many = 1200
@@ -29,7 +30,7 @@ async function openSession(directory: string, files: number): Promise<(calls: nu
   const root = join(realpathSync(directory), `project-${files}`)
   mkdirSync(join(root, 'src'), { recursive: true })
   const env = { HOME: directory, PATH: process.env.PATH }
-  const guard = openGuard({ guardHome: join(directory, `guard-${files}`), env, home: directory })
+  const guard = openGuard({ rules, guardHome: join(directory, `guard-${files}`), env, home: directory })
   const tell = (happening: HookHappening): Promise<unknown> =>
     guard.handle({ ...whose, cwd: root, root, ...happening } as HookEvent)
   let edits = 0

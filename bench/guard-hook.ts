@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { HookEvent } from '../src/core/hook-event.ts'
 import { askResident } from '../src/guard/hook/resident/ask-resident.ts'
+import { ledgerFiles, readLedger } from '../src/guard-engine/ledger/read-ledger.ts'
+import { guardKey } from '../src/guard-engine/ledger/seal-line.ts'
+import { openGuard } from '../src/guard-engine/open-guard.ts'
 import { lockHolder } from '../src/io/lock.ts'
-import { ledgerFiles, readLedger } from '../src/rules/ledger/read-ledger.ts'
-import { guardKey } from '../src/rules/ledger/seal-line.ts'
-import { openGuard } from '../src/rules/open-guard.ts'
+import { rules } from '../src/rules/index.ts'
 import { compare, type Figure, inTemporary, timed } from './figure.ts'
 import { bareNode, type GuardLab, openLab } from './guard-lab.ts'
 
@@ -47,7 +48,7 @@ export function hookAfterCommand(): Promise<Figure> {
 export function engineTime(): Promise<Figure> {
   return inTemporary(async (directory) => {
     const guardHome = join(directory, 'guard')
-    const guard = openGuard({ guardHome, env: { HOME: directory, PATH: process.env.PATH } })
+    const guard = openGuard({ rules, guardHome, env: { HOME: directory, PATH: process.env.PATH } })
     for (let round = 0; round < warmUp + measured; round += 1)
       await guard.handle(longCommand(directory, round))
     const decisions = ledgerFiles(guardHome, realpathSync(directory))

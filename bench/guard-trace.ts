@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readTrace } from '../src/guard/trace/read-trace.ts'
+import type { TraceRecord } from '../src/guard-engine/trace/trace-record.ts'
 import { readJsonlBatches } from '../src/io/jsonl.ts'
 import { appendSink } from '../src/io/sink.ts'
-import type { TraceRecord } from '../src/rules/trace/trace-record.ts'
 import { type Figure, inMemory, inTemporary, timed } from './figure.ts'
 
 const sizeMb = Number(process.env.GANTRY_BENCH_TRACE_MB ?? 128)

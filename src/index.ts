@@ -32,8 +32,15 @@ export { type AgentStatus, guardStatus, isArmed } from './guard/status/guard-sta
 export { readTrace } from './guard/trace/read-trace.ts'
 export type { TraceReport } from './guard/trace/trace-report.ts'
 export { type ProjectVerification, verifyProject } from './guard/verify-project.ts'
-export { type InstallOutcome, installHooks } from './guarding/install-hooks.ts'
-export { type UninstallOutcome, uninstallHooks } from './guarding/uninstall-hooks.ts'
+export { guardHooks } from './guard-engine/agent-hooks.ts'
+export { decide } from './guard-engine/decide.ts'
+export { treeFingerprint } from './guard-engine/facts/tree-fingerprint.ts'
+export { guardHome } from './guard-engine/guard-home.ts'
+export { type Guard, openGuard } from './guard-engine/open-guard.ts'
+export { type Plan, parsePlan } from './guard-engine/project/parse-plan.ts'
+export { type ReadSettings, readSettings } from './guard-engine/settings/read-settings.ts'
+export { type InstallOutcome, installHooks } from './guard-install/install-hooks.ts'
+export { type UninstallOutcome, uninstallHooks } from './guard-install/uninstall-hooks.ts'
 export { type BehindSession, type ModelBehind, openBehind } from './models/boundary/behind.ts'
 export type {
   Boundary,
@@ -90,7 +97,6 @@ export { runExecution } from './plugin/pipeline/run-execution.ts'
 export { runGeneration } from './plugin/pipeline/run-generation.ts'
 export { consoleProgress } from './plugin/report/console-progress.ts'
 export type { FinishedRun, Reporter, RunHeader, TrialHeader } from './report/contract.ts'
-export { guardHooks } from './rules/agent-hooks.ts'
 export type {
   History,
   LedgerEntry,
@@ -101,13 +107,7 @@ export type {
   Settings,
   World,
 } from './rules/contract.ts'
-export { decide } from './rules/decide.ts'
-export { treeFingerprint } from './rules/facts/tree-fingerprint.ts'
-export { guardHome } from './rules/guard-home.ts'
 export { rules } from './rules/index.ts'
-export { type Guard, openGuard } from './rules/open-guard.ts'
-export { type Plan, parsePlan } from './rules/project/parse-plan.ts'
-export { type ReadSettings, readSettings } from './rules/settings/read-settings.ts'
 export type { Sandbox, SandboxEngine, SandboxReport, SandboxRequest } from './sandboxes/contract.ts'
 export { chooseEngine, sandboxEngines } from './sandboxes/index.ts'
 export { checkGraders, type GraderCheck } from './scenario/check.ts'

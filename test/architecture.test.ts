@@ -10,16 +10,24 @@ const parts = [
   'sandboxes',
   'verifier',
   'rules',
+  'guard-engine',
+  'trials',
   'analysis',
   'gates',
   'judge',
   'store',
   'report',
 ]
+/** The reader of shell commands: a library that every part may use. */
+const library = 'shell'
+/** Parts that are built on another part as a whole, and not only on its contract. */
+const builtOn: Readonly<Record<string, string>> = { rules: 'guard-engine' }
 /** The user's gantry.yaml: it knows every part by its schema, and every face reads it. */
 const config = 'config'
-/** The guard around an agent, for good or for the time of a run: what several faces do to an agent they start. */
-const guarding = 'guarding'
+/** Runs an agent with its model behind the boundary: scripted, recorded, replayed or metered. */
+const modelLink = 'model-link'
+/** Puts hooks into agents, permanently or for one run: several faces do this to an agent they start. */
+const guardInstall = 'guard-install'
 const faces = ['scenario', 'plugin', 'task', 'guard']
 const shells = ['cli', 'server']
 const pureLibraries = ['zod', 'json-p3', 're2js', 'package.json']
@@ -87,10 +95,13 @@ function mayImport(from: string, to: string, file: string): boolean {
   if (to === 'core') return true
   if (from === 'io') return false
   if (to === 'io') return true
-  if (parts.includes(from)) return parts.includes(to) && file.endsWith('/contract.ts')
-  if (from === config) return parts.includes(to)
-  if (from === guarding) return parts.includes(to) || to === config
-  if (faces.includes(from)) return parts.includes(to) || to === config || to === guarding
+  if (from === library) return false
+  if (to === library) return true
+  if (parts.includes(from))
+    return parts.includes(to) && (file.endsWith('/contract.ts') || builtOn[from] === to)
+  const below = [...parts, config, modelLink, guardInstall]
+  if (below.includes(from)) return below.slice(0, below.indexOf(from)).includes(to)
+  if (faces.includes(from)) return below.includes(to)
   return shells.includes(from)
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { parsePlan } from '../src/rules/project/parse-plan.ts'
+import { parsePlan } from '../src/guard-engine/project/parse-plan.ts'
 
 const plugin = join(import.meta.dirname, '../plugins/gantry-guard')
 

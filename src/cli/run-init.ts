@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path'
 import { proposeAgentFile } from '../config/propose-agent-file.ts'
 import { GantryError } from '../core/error.ts'
+import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
+import { defaultSettings } from '../guard-engine/settings/settings-of.ts'
 import { entryKind } from '../io/entry-kind.ts'
 import { writeFileAtomic } from '../io/files.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { plainLine } from '../report/plain-text.ts'
-import { lookAtProject } from '../rules/project/look-at-project.ts'
-import { defaultSettings } from '../rules/settings/settings-of.ts'
 import type { CliContext } from './context.ts'
 
 interface Wanted {

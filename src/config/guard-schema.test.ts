@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { checkValues } from '../rules/settings/check-values.ts'
-import { settingTable } from '../rules/settings/setting-table.ts'
+import { checkValues } from '../guard-engine/settings/check-values.ts'
+import { settingTable } from '../guard-engine/settings/setting-table.ts'
 import { guardSchema, harnessSchema } from './guard-schema.ts'
 
 const jsonSchema = z.toJSONSchema(harnessSchema, { io: 'input', target: 'draft-2020-12' })

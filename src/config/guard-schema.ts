@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Setting, settingGroups, settingTable } from '../rules/settings/setting-table.ts'
+import { type Setting, settingGroups, settingTable } from '../guard-engine/settings/setting-table.ts'
 
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
 

@@ -1,8 +1,8 @@
 import type { HookCaller, HookCodec, HookReply } from '../agents/hook-codec.ts'
 import type { Decision } from '../core/decision.ts'
 import type { HookEvent } from '../core/hook-event.ts'
+import type { Guard } from '../guard-engine/open-guard.ts'
 import type { Rule } from '../rules/contract.ts'
-import type { Guard } from '../rules/open-guard.ts'
 
 export interface SimulateRequest {
   /** As the agent would hand it over. */

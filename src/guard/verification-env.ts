@@ -1,4 +1,4 @@
-import type { RecordedEnvironment } from '../rules/ledger/recorded-environment.ts'
+import type { RecordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { latestHistory } from '../rules/ledger/latest-history.ts'
-import { keepEnvironment } from '../rules/ledger/recorded-environment.ts'
-import { openGuard } from '../rules/open-guard.ts'
+import { latestHistory } from '../guard-engine/ledger/latest-history.ts'
+import { keepEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
+import { openGuard } from '../guard-engine/open-guard.ts'
+import { rules } from '../rules/index.ts'
 import { verificationEnv } from './verification-env.ts'
 import { verifyProject } from './verify-project.ts'
 
@@ -96,7 +97,7 @@ test('a command that was declared when the session began is run although it was 
     'a.test.mjs': failing,
   })
   await using _ = fixture
-  await openGuard({ guardHome, env }).handle({
+  await openGuard({ rules, guardHome, env }).handle({
     kind: 'session_start',
     source: 'startup',
     agent: 'claude-code',

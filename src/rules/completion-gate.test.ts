@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { declaredAs, guardStory, storyRoot } from '../../test/support/guard-story.ts'
 import type { GuardedAgent } from '../core/hook-event.ts'
+import { commandsToVerify } from '../guard-engine/gate/find-blockers.ts'
 import { completionGate } from './completion-gate.ts'
 import type { Settings, TestInventory } from './contract.ts'
-import { commandsToVerify } from './gate/find-blockers.ts'
 import { recordEvidence } from './record-evidence.ts'
 import { trackTasks } from './track-tasks.ts'
 

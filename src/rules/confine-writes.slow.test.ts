@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { boundaryCorpus, off, sceneWith } from './boundary-corpus.conformance.ts'
+import { boundaryCorpus, off, sceneWith } from '../guard-engine/boundary-corpus.conformance.ts'
+import { decide } from '../guard-engine/decide.ts'
+import { readProtectionCorpus } from '../guard-engine/protection-corpus.conformance.ts'
 import { confineWrites } from './confine-writes.ts'
-import { decide } from './decide.ts'
 import { rules } from './index.ts'
-import { readProtectionCorpus } from './protection-corpus.conformance.ts'
 
 const everyCase = [
   ...boundaryCorpus,

@@ -5,7 +5,7 @@ import {
   off,
   on,
   sceneWith,
-} from './boundary-corpus.conformance.ts'
+} from '../guard-engine/boundary-corpus.conformance.ts'
 import { confineWrites } from './confine-writes.ts'
 import type { Scene, World } from './contract.ts'
 

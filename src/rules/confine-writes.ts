@@ -1,5 +1,5 @@
-import { boundsOfSettings } from './boundary/bounds-of-settings.ts'
-import { whyCall } from './boundary/why-call.ts'
+import { boundsOfSettings } from '../guard-engine/boundary/bounds-of-settings.ts'
+import { whyCall } from '../guard-engine/boundary/why-call.ts'
 import type { Rule } from './contract.ts'
 
 /** No tool writes outside the boundary, where one is set; whatever the tool and however the place is spelled or reached. */

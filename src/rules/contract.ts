@@ -1,4 +1,6 @@
 /** What the rules promise and what they are given: the one file of this room that other parts import. */
+
+export type { ResolvedPath, World } from '../shell/world.ts'
 export type {
   EditedFile,
   FactName,
@@ -32,4 +34,3 @@ export type { EvidenceSource, Note } from './contract/note.ts'
 export type { DeclaredCommand, PlanFacts, ProjectFacts } from './contract/project-facts.ts'
 export type { Rule, RuleAnswer, Scene } from './contract/rule.ts'
 export type { Settings } from './contract/settings.ts'
-export type { ResolvedPath, World } from './contract/world.ts'

@@ -1,9 +1,9 @@
 import { basename, isAbsolute, relative } from 'node:path'
 import type { HookEvent } from '../core/hook-event.ts'
+import { editCounts } from '../guard-engine/history/edits.ts'
+import { printable } from '../guard-engine/printable.ts'
+import { callPaths } from '../guard-engine/store-event/call-paths.ts'
 import type { Rule } from './contract.ts'
-import { editCounts } from './history/edits.ts'
-import { printable } from './printable.ts'
-import { callPaths } from './store-event/call-paths.ts'
 
 const maxPathChars = 300
 const planFile = 'IMPLEMENTATION_PLAN.md'

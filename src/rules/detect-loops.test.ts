@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type LoopCase, playLoopCase } from './loops/play-loop-case.ts'
+import { type LoopCase, playLoopCase } from '../../test/support/play-loop-case.ts'
 
 const corpus = join(import.meta.dirname, '../../test/corpus/guard/loops.jsonl')
 const cases = readFileSync(corpus, 'utf8')

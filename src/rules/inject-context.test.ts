@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { HookEvent, SessionSource } from '../core/hook-event.ts'
+import { decide, wantedFacts } from '../guard-engine/decide.ts'
+import { historyFold } from '../guard-engine/history/index.ts'
+import { settingsOf } from '../guard-engine/settings/settings-of.ts'
 import type { DeclaredCommand, Facts, History, ProjectFacts, Scene, Settings } from './contract.ts'
-import { decide, wantedFacts } from './decide.ts'
-import { historyFold } from './history/index.ts'
 import { injectContext } from './inject-context.ts'
 import { relayCompaction } from './relay-compaction.ts'
-import { settingsOf } from './settings/settings-of.ts'
 
 const rules = [injectContext, relayCompaction]
 

@@ -1,10 +1,10 @@
-import { capped } from './context/block.ts'
-import { projectStructure } from './context/project-structure.ts'
-import { resumedSession } from './context/resumed-session.ts'
-import { rulesInForce } from './context/rules-in-force.ts'
-import { taskStatus } from './context/task-status.ts'
-import { timeBudgetNotice } from './context/time-budget-notice.ts'
-import { verificationCommands } from './context/verification-commands.ts'
+import { capped } from '../guard-engine/context/block.ts'
+import { projectStructure } from '../guard-engine/context/project-structure.ts'
+import { resumedSession } from '../guard-engine/context/resumed-session.ts'
+import { rulesInForce } from '../guard-engine/context/rules-in-force.ts'
+import { taskStatus } from '../guard-engine/context/task-status.ts'
+import { timeBudgetNotice } from '../guard-engine/context/time-budget-notice.ts'
+import { verificationCommands } from '../guard-engine/context/verification-commands.ts'
 import type { Rule, Scene } from './contract.ts'
 
 /** With what the relay adds after a compaction it stays below the 9,500 characters an agent surely takes as a whole. */

@@ -14,9 +14,8 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ToolAction } from '../core/hook-event.ts'
-import { openWorld } from './open-world.ts'
-import { protectFiles } from './protect-files.ts'
-import { protectedPaths } from './protected-path.ts'
+import { openWorld } from '../guard-engine/open-world.ts'
+import { protectedPaths } from '../guard-engine/protected-path.ts'
 import {
   callOf,
   defaultPatterns,
@@ -25,7 +24,8 @@ import {
   readProtectionCorpus,
   reasonFor,
   sceneOf,
-} from './protection-corpus.conformance.ts'
+} from '../guard-engine/protection-corpus.conformance.ts'
+import { protectFiles } from './protect-files.ts'
 
 const bypasses = readProtectionCorpus('file-protection.jsonl')
 const harmless = readProtectionCorpus('harmless.jsonl')

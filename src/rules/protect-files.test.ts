@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readProtectionCorpus, reasonFor, root } from './protection-corpus.conformance.ts'
+import { readProtectionCorpus, reasonFor, root } from '../guard-engine/protection-corpus.conformance.ts'
 
 const bypasses = readProtectionCorpus('file-protection.jsonl')
 const harmless = readProtectionCorpus('harmless.jsonl')

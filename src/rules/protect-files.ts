@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 import type { ToolCall } from '../core/hook-event.ts'
+import { namedIn } from '../guard-engine/named-paths.ts'
+import { type LookBudget, protectedBelow } from '../guard-engine/protected-below.ts'
+import { type ProtectedPaths, protectedPaths } from '../guard-engine/protected-path.ts'
+import { callTargets, type OpaquePart, type WriteTarget } from '../guard-engine/targets.ts'
 import type { ResolvedPath, Rule, Scene } from './contract.ts'
-import { namedIn } from './named-paths.ts'
-import { type LookBudget, protectedBelow } from './protected-below.ts'
-import { type ProtectedPaths, protectedPaths } from './protected-path.ts'
-import { callTargets, type OpaquePart, type WriteTarget } from './targets.ts'
 
 /** What was looked up for one call. */
 interface Look extends LookBudget {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { madeUpWorld } from '../../test/support/made-up-world.ts'
 import type { HookEvent, HookHappening } from '../core/hook-event.ts'
+import { historyFold } from '../guard-engine/history/index.ts'
+import { defaultSettings } from '../guard-engine/settings/settings-of.ts'
 import type { Scene, SealBreak } from './contract.ts'
-import { historyFold } from './history/index.ts'
 import { protectItself } from './protect-itself.ts'
-import { defaultSettings } from './settings/settings-of.ts'
 
 const nowMs = Date.parse('2026-01-01T12:00:00Z')
 const root = '/home/dev/project'

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { GuardedAgent } from '../core/hook-event.ts'
+import { callTargets } from '../guard-engine/targets.ts'
 import type { Rule } from './contract.ts'
-import { callTargets } from './targets.ts'
 
 /** What is typed into a running program passes no hook of theirs. */
 const blindAgents: readonly GuardedAgent[] = ['codex']

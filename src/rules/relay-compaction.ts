@@ -1,4 +1,4 @@
-import { preservedState } from './context/preserved-state.ts'
+import { preservedState } from '../guard-engine/context/preserved-state.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**

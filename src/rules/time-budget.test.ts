@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { HookEvent } from '../core/hook-event.ts'
+import { historyFold } from '../guard-engine/history/index.ts'
+import { defaultSettings } from '../guard-engine/settings/settings-of.ts'
 import type { RuleAnswer, Scene } from './contract.ts'
-import { historyFold } from './history/index.ts'
-import { defaultSettings } from './settings/settings-of.ts'
 import { timeBudget } from './time-budget.ts'
 
 const startedMs = Date.parse('2026-01-01T00:00:00Z')

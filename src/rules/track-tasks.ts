@@ -1,6 +1,6 @@
 import type { ToolCall } from '../core/hook-event.ts'
+import { planSource as plan } from '../guard-engine/project/declaring-files.ts'
 import type { Rule } from './contract.ts'
-import { planSource as plan } from './project/declaring-files.ts'
 
 /** Has the plan looked at again whenever a call may have changed it; what follows from it the history knows. */
 export const trackTasks: Rule = {

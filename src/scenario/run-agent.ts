@@ -1,5 +1,5 @@
 import type { AgentOutcome } from '../agents/contract.ts'
-import { runBehind } from '../config/run-behind.ts'
+import { runBehind } from '../model-link/run-behind.ts'
 import type { Recorder } from './recorder.ts'
 import type { TrialEnvironment } from './trial-environment.ts'
 import type { TrialPlace } from './trial-place.ts'

@@ -7,8 +7,8 @@ import { findAgent } from '../../scripts/agent-cache.ts'
 import { claudeCodeCodec } from '../../src/agents/claude-code/hooks.ts'
 import { pluginFiles } from '../../src/guard/install/plugin-files.ts'
 import { writePlugin } from '../../src/guard/install/write-plugin.ts'
-import { installHooks } from '../../src/guarding/install-hooks.ts'
-import { uninstallHooks } from '../../src/guarding/uninstall-hooks.ts'
+import { installHooks } from '../../src/guard-install/install-hooks.ts'
+import { uninstallHooks } from '../../src/guard-install/uninstall-hooks.ts'
 import { whenInstalled } from './support/when-installed.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { findAgent } from '../../scripts/agent-cache.ts'
-import { ledgerFiles, readLedger } from '../../src/rules/ledger/read-ledger.ts'
+import { ledgerFiles, readLedger } from '../../src/guard-engine/ledger/read-ledger.ts'
 import { boxes, examplePlan, git, iterationFile, only, planRun } from '../e2e/plan/lab.ts'
 import type { TestProject } from '../e2e/support/project.ts'
 import { whenInstalled } from './support/when-installed.ts'

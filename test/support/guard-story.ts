@@ -1,10 +1,10 @@
 import type { HookEvent, HookHappening, ToolOutcome } from '../../src/core/hook-event.ts'
+import { type Decided, decide, wantedFacts } from '../../src/guard-engine/decide.ts'
+import { noFacts, toldFacts } from '../../src/guard-engine/facts/no-facts.ts'
+import { historyFold } from '../../src/guard-engine/history/index.ts'
+import { defaultSettings } from '../../src/guard-engine/settings/settings-of.ts'
+import { storeEvent } from '../../src/guard-engine/store-event.ts'
 import type { DeclaredCommand, Facts, Note, Rule, Scene, Settings, World } from '../../src/rules/contract.ts'
-import { type Decided, decide, wantedFacts } from '../../src/rules/decide.ts'
-import { noFacts, toldFacts } from '../../src/rules/facts/no-facts.ts'
-import { historyFold } from '../../src/rules/history/index.ts'
-import { defaultSettings } from '../../src/rules/settings/settings-of.ts'
-import { storeEvent } from '../../src/rules/store-event.ts'
 
 export const storyRoot = '/home/dev/app'
 

@@ -4,9 +4,9 @@ import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import type { HookPlace, HookScope } from '../../agents/hook-installer.ts'
 import { installableAgents } from '../../agents/hook-installers.ts'
 import { GantryError } from '../../core/error.ts'
+import { findRoot } from '../../guard-engine/find-root.ts'
 import { homeDirectory } from '../../io/host.ts'
 import { isDirectory } from '../../io/path-kind.ts'
-import { findRoot } from '../../rules/find-root.ts'
 import type { CliContext } from '../context.ts'
 
 export interface HookFlags {

@@ -1,12 +1,12 @@
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { refuseBeneathAgent } from '../../guard/unlock/prove-person.ts'
-import type { HookTarget } from '../../guarding/install-hooks.ts'
-import { ownPlace } from '../../guarding/own-place.ts'
-import { guardHome } from '../../rules/guard-home.ts'
-import { appendNote } from '../../rules/ledger/append-note.ts'
-import { currentSeal } from '../../rules/seal/current-seal.ts'
-import { sealedPaths } from '../../rules/seal/own-paths.ts'
-import { sealFiles } from '../../rules/seal/seal-files.ts'
+import { guardHome } from '../../guard-engine/guard-home.ts'
+import { appendNote } from '../../guard-engine/ledger/append-note.ts'
+import { currentSeal } from '../../guard-engine/seal/current-seal.ts'
+import { sealedPaths } from '../../guard-engine/seal/own-paths.ts'
+import { sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import type { HookTarget } from '../../guard-install/install-hooks.ts'
+import { ownPlace } from '../../guard-install/own-place.ts'
 
 /** Who may change a guard that is there, and what is sealed once it was changed. */
 export function personAndSeal({

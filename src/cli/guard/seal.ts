@@ -8,11 +8,11 @@ export function sealCommand(context: CliContext): Command {
     .description('Accept the files that steer the guard as they are now. Asks a person at a terminal.')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly root?: string }) => {
-      const { ownPlace } = await import('../../guarding/own-place.ts')
+      const { ownPlace } = await import('../../guard-install/own-place.ts')
       const { reseal } = await import('../../guard/unlock/reseal.ts')
-      const { guardHome } = await import('../../rules/guard-home.ts')
-      const { currentSeal } = await import('../../rules/seal/current-seal.ts')
-      const { sealedPaths } = await import('../../rules/seal/own-paths.ts')
+      const { guardHome } = await import('../../guard-engine/guard-home.ts')
+      const { currentSeal } = await import('../../guard-engine/seal/current-seal.ts')
+      const { sealedPaths } = await import('../../guard-engine/seal/own-paths.ts')
       const request = await personsNote(context, flags.root)
       const { changed } = await reseal({
         ...request,

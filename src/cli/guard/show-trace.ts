@@ -4,10 +4,10 @@ import { GantryError } from '../../core/error.ts'
 import { readTrace } from '../../guard/trace/read-trace.ts'
 import { traceHtml } from '../../guard/trace/trace-html.ts'
 import { traceText } from '../../guard/trace/trace-text.ts'
+import { traceLogPaths } from '../../guard-engine/trace/append-trace.ts'
 import { systemClock } from '../../io/clock.ts'
 import { writeFileAtomic } from '../../io/files.ts'
 import { isFile } from '../../io/path-kind.ts'
-import { traceLogPaths } from '../../rules/trace/append-trace.ts'
 import type { CliContext } from '../context.ts'
 
 export interface TraceFlags {

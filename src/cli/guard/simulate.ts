@@ -32,10 +32,10 @@ export function simulateCommand(context: CliContext): Command {
     .action(async (file: string, flags: SimulateFlags) => {
       const { hookCodecs } = await import('../../agents/hook-codecs.ts')
       const { readPayload } = await import('../../guard/hook/read-payload.ts')
-      const { ownPlace } = await import('../../guarding/own-place.ts')
+      const { ownPlace } = await import('../../guard-install/own-place.ts')
       const { simulate } = await import('../../guard/simulate.ts')
       const { rules } = await import('../../rules/index.ts')
-      const { openGuard } = await import('../../rules/open-guard.ts')
+      const { openGuard } = await import('../../guard-engine/open-guard.ts')
       const { env, cwd } = context
       const { guardHome, hookBin, agentFiles } = ownPlace(cwd, env)
       const simulation = await simulate({
@@ -47,7 +47,7 @@ export function simulateCommand(context: CliContext): Command {
           env: { ...env, PWD: cwd },
           version: flags.agentVersion ?? null,
         },
-        guard: openGuard({ guardHome, env, hookBin, own: agentFiles }),
+        guard: openGuard({ rules, guardHome, env, hookBin, own: agentFiles }),
         rules,
       })
       if (flags.json === true) context.stdout.write(`${JSON.stringify(simulation, null, 2)}\n`)

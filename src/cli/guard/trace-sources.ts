@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { newestSession } from '../../guard/trace/newest-session.ts'
+import { findRoot } from '../../guard-engine/find-root.ts'
+import { guardHome } from '../../guard-engine/guard-home.ts'
+import { ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
+import { readSettings } from '../../guard-engine/settings/read-settings.ts'
+import { stateDirectory } from '../../guard-engine/views/state-directory.ts'
 import { isFile } from '../../io/path-kind.ts'
-import { findRoot } from '../../rules/find-root.ts'
-import { guardHome } from '../../rules/guard-home.ts'
-import { ledgerPlace } from '../../rules/ledger/ledger-place.ts'
-import { readSettings } from '../../rules/settings/read-settings.ts'
-import { stateDirectory } from '../../rules/views/state-directory.ts'
 import type { TraceSources } from './show-trace.ts'
 
 /** The project the command is called in. Broken settings do not keep anybody from reading what happened. */

@@ -11,9 +11,9 @@ export function waiveCommand(context: CliContext): Command {
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly reason: string; readonly root?: string }) => {
       const { waive } = await import('../../guard/waive.ts')
-      const { treeFingerprint } = await import('../../rules/facts/tree-fingerprint.ts')
-      const { guardHome } = await import('../../rules/guard-home.ts')
-      const { readSettings } = await import('../../rules/settings/read-settings.ts')
+      const { treeFingerprint } = await import('../../guard-engine/facts/tree-fingerprint.ts')
+      const { guardHome } = await import('../../guard-engine/guard-home.ts')
+      const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
       const request = await personsNote(context, flags.root)
       const { root } = request
       const { settings } = await readSettings({ root, env: context.env, userDir: guardHome(context.env) })

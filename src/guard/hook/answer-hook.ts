@@ -2,9 +2,10 @@ import type { HookCaller, HookReply } from '../../agents/hook-codec.ts'
 import { detectCaller } from '../../agents/hook-codecs.ts'
 import { GantryError } from '../../core/error.ts'
 import type { HookKind } from '../../core/hook-event.ts'
-import { findRoot } from '../../rules/find-root.ts'
-import { guardHome } from '../../rules/guard-home.ts'
-import { openGuard } from '../../rules/open-guard.ts'
+import { findRoot } from '../../guard-engine/find-root.ts'
+import { guardHome } from '../../guard-engine/guard-home.ts'
+import { openGuard } from '../../guard-engine/open-guard.ts'
+import { rules } from '../../rules/index.ts'
 import { codecOf, isHookedAgent } from './codec-of.ts'
 import type { HookProgram, HookRequest } from './hook-request.ts'
 import { readPayload } from './read-payload.ts'
@@ -41,7 +42,7 @@ export async function answerHook(request: HookRequest, program: HookProgram): Pr
       const root = findRoot(event.root)
       if (hasOwnHook({ agent: who.agent, codec, root, env, program })) return { reply: silent, kind }
     }
-    const guard = openGuard({ guardHome: guardHome(env), env, ...program })
+    const guard = openGuard({ rules, guardHome: guardHome(env), env, ...program })
     return { reply: codec.encode(event, await guard.handle(event, { eventId }), caller), kind }
   } catch (error) {
     return { reply: codec.fail(payload, caller, whyFailed(error)), kind }

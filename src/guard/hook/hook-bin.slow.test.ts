@@ -2,7 +2,7 @@ import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type HookLab, openHookLab } from '../../../test/support/hook-lab.ts'
-import { ledgerFiles, readLedger } from '../../rules/ledger/read-ledger.ts'
+import { ledgerFiles, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
 
 let lab: HookLab
 beforeAll(async () => {

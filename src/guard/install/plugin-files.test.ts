@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { claudeCodeCodec } from '../../agents/claude-code/hooks.ts'
 import { version } from '../../core/version.ts'
-import { anyNode } from '../../guarding/launcher-text.ts'
+import { anyNode } from '../../guard-install/launcher-text.ts'
 import { pluginFiles, pluginHooks, pluginLauncherText } from './plugin-files.ts'
 import { removePlugin, writePlugin } from './write-plugin.ts'
 

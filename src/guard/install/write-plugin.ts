@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import { showChange } from '../../guarding/show-change.ts'
+import { showChange } from '../../guard-install/show-change.ts'
 import { namesIn, readTextIfExists } from '../../io/directory.ts'
 import { readJsonIfExists, removeTree, writeFileAtomic } from '../../io/files.ts'
 import { pathKind } from '../../io/path-kind.ts'

@@ -1,5 +1,5 @@
+import { printable } from '../../guard-engine/printable.ts'
 import { commitAll } from '../../io/git-commit.ts'
-import { printable } from '../../rules/printable.ts'
 import { requirePlanFile, writePlanFile } from './plan-file.ts'
 import { planTasks } from './plan-tasks.ts'
 import type { PlanWork } from './plan-work.ts'

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
+import { ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
 import { acquireLock, type Lock, lockHolder } from '../../io/lock.ts'
 import { makePrivateDirectories } from '../../io/private-store.ts'
-import { ledgerPlace } from '../../rules/ledger/ledger-place.ts'
 
 /** One plan run at a time in one working tree. */
 export function lockProject(guardHome: string, root: string): Lock {

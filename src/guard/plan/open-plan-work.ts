@@ -1,17 +1,18 @@
 import { basename, dirname, join, posix, relative, sep } from 'node:path'
 import { withoutKeys } from '../../config/own-variables.ts'
-import { agentEnvironment } from '../../guarding/agent-environment.ts'
-import { ownPlace } from '../../guarding/own-place.ts'
-import { installForRun } from '../../guarding/temporary-guard.ts'
+import { guardHome } from '../../guard-engine/guard-home.ts'
+import { type Guard, openGuard } from '../../guard-engine/open-guard.ts'
+import { settingsSource } from '../../guard-engine/project/declaring-files.ts'
+import { viewsBelow } from '../../guard-engine/views/state-directory.ts'
+import { agentEnvironment } from '../../guard-install/agent-environment.ts'
+import { ownPlace } from '../../guard-install/own-place.ts'
+import { installForRun } from '../../guard-install/temporary-guard.ts'
 import { makeDirectories, namesIn } from '../../io/directory.ts'
 import { openShadowRepository } from '../../io/shadow-repository.ts'
 import type { Boundary } from '../../models/boundary/contract.ts'
 import { openBoundary } from '../../models/boundary/open-boundary.ts'
 import type { DeclaredCommand } from '../../rules/contract.ts'
-import { guardHome } from '../../rules/guard-home.ts'
-import { type Guard, openGuard } from '../../rules/open-guard.ts'
-import { settingsSource } from '../../rules/project/declaring-files.ts'
-import { viewsBelow } from '../../rules/views/state-directory.ts'
+import { rules } from '../../rules/index.ts'
 import type { LiveRun } from '../../store/contract.ts'
 import type { PlanWork } from './plan-work.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
@@ -66,7 +67,7 @@ export async function openPlanWork(
 
 function guardInProcess(root: string, env: Readonly<Record<string, string>>): Guard {
   const { guardHome, agentFiles, hookBin } = ownPlace(root, env)
-  return openGuard({ guardHome, env, own: agentFiles, hookBin })
+  return openGuard({ rules, guardHome, env, own: agentFiles, hookBin })
 }
 
 /** What a writer of the plan leaves that is killed. */

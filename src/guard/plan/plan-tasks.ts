@@ -1,4 +1,4 @@
-import { type PlanTask, parsePlan } from '../../rules/project/parse-plan.ts'
+import { type PlanTask, parsePlan } from '../../guard-engine/project/parse-plan.ts'
 
 export interface KeyedTask extends PlanTask {
   /** Its title; from the second task of the same title on with a number. Counters and boxes go by it, not by the line. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
 import { directoriesIn, readTextIfExists } from '../../io/directory.ts'
 import { readJsonIfExists, removeTree } from '../../io/files.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { makePrivateDirectories, writePrivateAtomic } from '../../io/private-store.ts'
-import { ledgerPlace } from '../../rules/ledger/ledger-place.ts'
 
 /** How an iteration found the plan and the tree. */
 export interface Begun {

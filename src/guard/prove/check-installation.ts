@@ -2,11 +2,11 @@ import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import { hookCodecs } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf } from '../../agents/hook-installers.ts'
-import { type FoundInstall, findInstalls } from '../../guarding/find-installs.ts'
-import type { HookProgram } from '../../guarding/hook-program.ts'
-import { guardHome } from '../../rules/guard-home.ts'
-import { currentSeal } from '../../rules/seal/current-seal.ts'
-import { lookAtSeal } from '../../rules/seal/look-at-seal.ts'
+import { guardHome } from '../../guard-engine/guard-home.ts'
+import { currentSeal } from '../../guard-engine/seal/current-seal.ts'
+import { lookAtSeal } from '../../guard-engine/seal/look-at-seal.ts'
+import { type FoundInstall, findInstalls } from '../../guard-install/find-installs.ts'
+import type { HookProgram } from '../../guard-install/hook-program.ts'
 
 export interface InstallationCheck {
   /**

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { GantryError } from '../../core/error.ts'
-import type { HookProgram } from '../../guarding/hook-program.ts'
+import type { HookProgram } from '../../guard-install/hook-program.ts'
 import { makeDirectories } from '../../io/directory.ts'
 import { monotonicMs } from '../../io/monotonic.ts'
 import type { Boundary } from '../../models/boundary/contract.ts'

@@ -1,5 +1,5 @@
-import { guardHome } from '../../rules/guard-home.ts'
-import { readSettings } from '../../rules/settings/read-settings.ts'
+import { guardHome } from '../../guard-engine/guard-home.ts'
+import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 
 /** What the settings of a project keep from firing there, though the agent could: sentences, none when all is on. */
 export async function switchedOffGates(

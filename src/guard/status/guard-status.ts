@@ -2,8 +2,8 @@ import type { Capability, HookCapabilities, HookCodec } from '../../agents/hook-
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf } from '../../agents/hook-installers.ts'
-import { type FoundInstall, findInstalls } from '../../guarding/find-installs.ts'
-import type { HookProgram } from '../../guarding/hook-program.ts'
+import { type FoundInstall, findInstalls } from '../../guard-install/find-installs.ts'
+import type { HookProgram } from '../../guard-install/hook-program.ts'
 import type { FoundAgent } from './find-agent.ts'
 
 export interface StatusRequest {

@@ -1,5 +1,5 @@
+import { ledgerFiles, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
 import { modifiedAtMs } from '../../io/directory.ts'
-import { ledgerFiles, readLedger } from '../../rules/ledger/read-ledger.ts'
 
 /** Older sessions than so many tell nothing about whether the guard is armed now. */
 const sessionsMax = 20

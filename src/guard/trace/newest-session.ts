@@ -1,5 +1,5 @@
+import { ledgerFiles } from '../../guard-engine/ledger/read-ledger.ts'
 import { modifiedAtMs } from '../../io/directory.ts'
-import { ledgerFiles } from '../../rules/ledger/read-ledger.ts'
 
 /** The ledger that was written last; null when the guard has seen no session of the project. `root` is the real path. */
 export function newestSession(guardHome: string, root: string): string | null {

@@ -1,4 +1,4 @@
-import { printable } from '../../rules/printable.ts'
+import { printable } from '../../guard-engine/printable.ts'
 import type { Detection, Execution, PluginJudgement } from '../contract.ts'
 import { componentWords } from './component-words.ts'
 import { rivalsOf } from './conflict/rivals.ts'

@@ -1,4 +1,4 @@
-import { agentCostUsd, pricedUsage } from '../../config/agent-cost.ts'
+import { agentCostUsd, pricedUsage } from '../../model-link/agent-cost.ts'
 import type { Execution, Transcript, TranscriptError } from '../contract.ts'
 import type { Attempt } from './attempt.ts'
 import type { ExecuteRequest } from './request.ts'

@@ -1,6 +1,6 @@
-import { isFree } from '../../config/is-free.ts'
 import { systemClock } from '../../io/clock.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
+import { isFree } from '../../model-link/is-free.ts'
 import { atMost } from '../../models/batch/at-most.ts'
 import type { PluginLoad } from '../contract.ts'
 import { unasked } from './attempt.ts'

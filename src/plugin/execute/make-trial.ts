@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { agentCostUsd } from '../../config/agent-cost.ts'
 import { systemClock } from '../../io/clock.ts'
+import { agentCostUsd } from '../../model-link/agent-cost.ts'
 import { addCost } from '../../models/add-cost.ts'
 import { type Attempt, unasked } from './attempt.ts'
 import type { GroupProcess } from './group-process.ts'

@@ -1,7 +1,7 @@
 import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { ResolvedAgent } from '../../config/resolve-agent.ts'
-import type { AgentBehind } from '../../config/run-behind.ts'
 import type { Redaction } from '../../core/redaction.ts'
+import type { AgentBehind } from '../../model-link/run-behind.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { PriceTable } from '../../models/pricing.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'

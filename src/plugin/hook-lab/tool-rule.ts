@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { compilePattern, escapePattern } from '../../core/pattern.ts'
-import { globOf } from '../../rules/glob-of.ts'
+import { globOf } from '../../guard-engine/glob-of.ts'
 import type { SimulatedEvent } from './contract.ts'
 
 /** The `if` of a handler: one permission rule, `Bash(git push *)`, `Edit(src/**)`, `mcp__memory__*`. */

@@ -1,9 +1,9 @@
 import type { HookEvent, HookKind } from '../../core/hook-event.ts'
+import type { World } from '../../shell/world.ts'
 import type { FactName, Facts } from './facts.ts'
 import type { History } from './history.ts'
 import type { Note } from './note.ts'
 import type { Settings } from './settings.ts'
-import type { World } from './world.ts'
 
 /**
  * One policy. Pure: the same scene gives the same answer, and nothing but the scene is looked at.

@@ -1,7 +1,7 @@
-import { agentEnvironment } from '../../guarding/agent-environment.ts'
-import { type AgentGuard, guardForAgent } from '../../guarding/guard-for-agent.ts'
-import { hookBinPath } from '../../guarding/hook-bin-path.ts'
-import { installForRun } from '../../guarding/temporary-guard.ts'
+import { agentEnvironment } from '../../guard-install/agent-environment.ts'
+import { type AgentGuard, guardForAgent } from '../../guard-install/guard-for-agent.ts'
+import { hookBinPath } from '../../guard-install/hook-bin-path.ts'
+import { installForRun } from '../../guard-install/temporary-guard.ts'
 import type { GuardAgent } from './open-editor.ts'
 
 /**

@@ -4,16 +4,17 @@ import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
 import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
 import { ownVariables } from '../../config/own-variables.ts'
 import type { ResolvedAgent } from '../../config/resolve-agent.ts'
-import { runBehind } from '../../config/run-behind.ts'
 import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { Redaction } from '../../core/redaction.ts'
+import { guardHooks } from '../../guard-engine/agent-hooks.ts'
+import { guardHome } from '../../guard-engine/guard-home.ts'
+import { openGuard } from '../../guard-engine/open-guard.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
+import { runBehind } from '../../model-link/run-behind.ts'
 import type { ModelBehind } from '../../models/boundary/behind.ts'
 import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
 import type { PriceTable } from '../../models/pricing.ts'
-import { guardHooks } from '../../rules/agent-hooks.ts'
-import { guardHome } from '../../rules/guard-home.ts'
-import { openGuard } from '../../rules/open-guard.ts'
+import { rules } from '../../rules/index.ts'
 import type { EditorTurn, TaskSite } from '../task-request.ts'
 import { protectedNames, type WriteBoundary, writeBoundary } from './write-boundary.ts'
 
@@ -166,7 +167,7 @@ function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): 
   const { turn, env, boundary, toToolCall } = around
   const { own = [], hookBin = null } = options.guarded ?? {}
   const guard = guardHooks({
-    guard: openGuard({ guardHome: guardHome(options.host), env, own, hookBin }),
+    guard: openGuard({ rules, guardHome: guardHome(options.host), env, own, hookBin }),
     agent: 'builtin',
     session: `${site.run.id}-edit-${turn.number}`,
     root: site.root,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
+import { looksLikeTest } from '../../guard-engine/tests/test-files.ts'
 import { readTextInside } from '../../io/files.ts'
-import { looksLikeTest } from '../../rules/tests/test-files.ts'
 import { inferTestFramework } from './infer-test-framework.ts'
 
 /** How the files of a repository are written, as far as a sample tells. Sentences for a prompt. */

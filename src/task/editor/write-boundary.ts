@@ -1,11 +1,11 @@
 import type { AgentHooks } from '../../agents/contract.ts'
 import type { ToolCall } from '../../core/hook-event.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
-import { projectGrounds } from '../../rules/boundary/bounds-of-settings.ts'
-import { whyCall } from '../../rules/boundary/why-call.ts'
-import { type Ground, type WriteBounds, whyPath } from '../../rules/boundary/write-bounds.ts'
+import { projectGrounds } from '../../guard-engine/boundary/bounds-of-settings.ts'
+import { whyCall } from '../../guard-engine/boundary/why-call.ts'
+import { type Ground, type WriteBounds, whyPath } from '../../guard-engine/boundary/write-bounds.ts'
+import { openWorld } from '../../guard-engine/open-world.ts'
 import type { World } from '../../rules/contract.ts'
-import { openWorld } from '../../rules/open-world.ts'
 
 export interface Boundary {
   /** Absolute, real path of the tree the Editor works in. */

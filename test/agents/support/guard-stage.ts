@@ -6,7 +6,7 @@ import { buildHook } from '../../../scripts/build-hook.ts'
 import type { HookedAgent } from '../../../src/agents/hook-codecs.ts'
 import type { ProofStage } from '../../../src/guard/prove/contract.ts'
 import { openStage } from '../../../src/guard/prove/stage.ts'
-import type { HookProgram } from '../../../src/guarding/hook-program.ts'
+import type { HookProgram } from '../../../src/guard-install/hook-program.ts'
 import { openBoundary } from '../../../src/models/boundary/open-boundary.ts'
 
 export interface GuardStage extends ProofStage {

@@ -10,8 +10,8 @@ import type {
   ProofStage,
 } from '../../../src/guard/prove/contract.ts'
 import { textOfCall } from '../../../src/guard/prove/told-model.ts'
-import { installHooks } from '../../../src/guarding/install-hooks.ts'
-import { uninstallHooks } from '../../../src/guarding/uninstall-hooks.ts'
+import { installHooks } from '../../../src/guard-install/install-hooks.ts'
+import { uninstallHooks } from '../../../src/guard-install/uninstall-hooks.ts'
 import { openGuardStage } from './guard-stage.ts'
 
 const repository = join(import.meta.dirname, '../../..')

@@ -9,12 +9,12 @@ import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
 import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
 import { hookInstallerOf, installableAgents } from '../../../src/agents/hook-installers.ts'
 import { guardCommand } from '../../../src/cli/guard/index.ts'
-import { guardHome } from '../../../src/rules/guard-home.ts'
-import { historyFold } from '../../../src/rules/history/index.ts'
+import { guardHome } from '../../../src/guard-engine/guard-home.ts'
+import { historyFold } from '../../../src/guard-engine/history/index.ts'
+import { openGuard } from '../../../src/guard-engine/open-guard.ts'
+import { type Setting, settingTable } from '../../../src/guard-engine/settings/setting-table.ts'
+import { stateView } from '../../../src/guard-engine/views/state-view.ts'
 import { rules } from '../../../src/rules/index.ts'
-import { openGuard } from '../../../src/rules/open-guard.ts'
-import { type Setting, settingTable } from '../../../src/rules/settings/setting-table.ts'
-import { stateView } from '../../../src/rules/views/state-view.ts'
 import { fencesOf, readDocument, root } from '../support/documents.ts'
 import { gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
@@ -195,7 +195,7 @@ function capabilities(): (keyof typeof claudeCodeCodec.capabilities)[] {
 async function verdictOn(command: string): Promise<string> {
   using project = makeProject({ '.env': 'A=1\n', 'config/x': '', 'new.txt': '', setup: '', name: '.env\n' })
   const env = { HOME: project.home, PATH: process.env.PATH }
-  const guard = openGuard({ guardHome: guardHome(env), env })
+  const guard = openGuard({ rules, guardHome: guardHome(env), env })
   const payload = {
     cwd: project.dir,
     hook_event_name: 'PreToolUse',

@@ -7,7 +7,7 @@ import { buildHook } from '../../../scripts/build-hook.ts'
 import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
 import { pluginFiles } from '../../../src/guard/install/plugin-files.ts'
 import { writePlugin } from '../../../src/guard/install/write-plugin.ts'
-import { settingTable } from '../../../src/rules/settings/setting-table.ts'
+import { settingTable } from '../../../src/guard-engine/settings/setting-table.ts'
 import { gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 

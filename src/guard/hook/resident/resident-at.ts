@@ -1,7 +1,7 @@
 import type { HookReply } from '../../../agents/hook-codec.ts'
+import { guardHome } from '../../../guard-engine/guard-home.ts'
+import { guardKey } from '../../../guard-engine/ledger/seal-line.ts'
 import { isSocket } from '../../../io/is-socket.ts'
-import { guardHome } from '../../../rules/guard-home.ts'
-import { guardKey } from '../../../rules/ledger/seal-line.ts'
 import type { HookProgram, HookRequest } from '../hook-request.ts'
 import { socketPath } from './socket-path.ts'
 

@@ -1,5 +1,5 @@
-import { guardHome } from '../../../rules/guard-home.ts'
-import { guardKey } from '../../../rules/ledger/seal-line.ts'
+import { guardHome } from '../../../guard-engine/guard-home.ts'
+import { guardKey } from '../../../guard-engine/ledger/seal-line.ts'
 import { answerHook } from '../answer-hook.ts'
 import type { ResidentCall } from './resident-at.ts'
 import { serveResident } from './serve-resident.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { HookProgram } from '../../../guarding/hook-program.ts'
+import type { HookProgram } from '../../../guard-install/hook-program.ts'
 import { actOrStayMute } from '../act.ts'
 import type { ProofGate, ProofStage, Sighting } from '../contract.ts'
 

@@ -1,4 +1,4 @@
-import { printable } from '../../../rules/printable.ts'
+import { printable } from '../../../guard-engine/printable.ts'
 import type { ComponentType } from '../../contract.ts'
 import type { KnownComponent } from './known-components.ts'
 

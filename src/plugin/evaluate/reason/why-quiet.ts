@@ -1,4 +1,4 @@
-import { printable } from '../../../rules/printable.ts'
+import { printable } from '../../../guard-engine/printable.ts'
 import type { ComponentType, Execution, Transcript } from '../../contract.ts'
 import { succeeded, toolOutcomes } from '../detection/correlation.ts'
 import { hookValues } from '../detection/hook-values.ts'

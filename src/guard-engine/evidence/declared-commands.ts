@@ -1,0 +1,68 @@
+import { kindOfCommand } from '../../core/kind-of-command.ts'
+import type { DeclaredCommand, History, ProjectFacts, Settings } from '../../rules/contract.ts'
+import { provesNothing } from './proves-nothing.ts'
+
+interface Known {
+  readonly history: History
+  readonly settings: Settings
+  /** The project as it is now, when it was looked at. */
+  readonly project?: ProjectFacts | null
+}
+
+/** Every command whose run is evidence: of the settings, of the start of the session, and discovered since. */
+export function knownCommands({ history, settings, project }: Known): readonly DeclaredCommand[] {
+  return once([
+    ...settingsCommands(settings),
+    ...history.session.declared,
+    ...(project?.commands ?? []),
+    ...(history.evidence.known ?? []),
+  ])
+}
+
+/**
+ * The commands a completed piece of work needs. What somebody wrote down counts before what a toolchain's files suggest;
+ * what was there when the session began stays, whatever the agent does to the files.
+ */
+export function requiredCommands({ history, settings, project }: Known): readonly DeclaredCommand[] {
+  const own = settingsCommands(settings)
+  const before = history.session.declared.filter(isProof)
+  const now = (project?.commands ?? []).filter(isProof)
+  const isWrittenDown = own.length > 0 || before.some(({ explicit }) => explicit)
+  if (isWrittenDown) return once([...own, ...before.filter(isExplicit), ...now.filter(isExplicit)])
+  if (before.length === 0) return now.some(isExplicit) ? once(now.filter(isExplicit)) : guesses(now)
+  return once([...guesses(before), ...guesses(now), ...now.filter(isExplicit)])
+}
+
+/** Declared, but they would succeed on anything. */
+export function idleCommands(known: Known): readonly DeclaredCommand[] {
+  return knownCommands(known).filter((declared) => declared.explicit && !isProof(declared))
+}
+
+function settingsCommands({ checklist }: Settings): readonly DeclaredCommand[] {
+  return checklist.verificationCommands
+    .map((command) => command.trim())
+    .filter((command) => command !== '')
+    .map((command) => ({ command, kind: kindOfCommand(command), source: 'harness.json', explicit: true }))
+    .filter(isProof)
+}
+
+function isExplicit({ explicit }: DeclaredCommand): boolean {
+  return explicit
+}
+
+function isProof({ command }: DeclaredCommand): boolean {
+  return provesNothing(command) === null
+}
+
+/** A Makefile's `test` mostly calls what another guess already names. */
+function guesses(commands: readonly DeclaredCommand[]): readonly DeclaredCommand[] {
+  const guessed = commands.filter(({ explicit }) => !explicit)
+  const hasOther = guessed.some(({ command, kind }) => kind === 'test' && command !== 'make test')
+  return once(hasOther ? guessed.filter(({ command }) => command !== 'make test') : guessed)
+}
+
+function once(commands: readonly DeclaredCommand[]): readonly DeclaredCommand[] {
+  const byText = new Map<string, DeclaredCommand>()
+  for (const declared of commands) if (!byText.has(declared.command)) byText.set(declared.command, declared)
+  return [...byText.values()]
+}

@@ -1,0 +1,68 @@
+import type { PastCall } from '../../rules/contract.ts'
+import { isEdit, type LoopDetector, quoted } from './loop.ts'
+
+const periods = [2, 3, 4]
+
+/** Two to four different calls take turns, each time with the same results, and the tree is where it was a round before. */
+export const cycle: LoopDetector = (calls, threshold) => {
+  const acting = calls.filter(({ quiet }) => quiet === undefined)
+  if (calls.at(-1)?.quiet) return null
+  for (const period of periods) {
+    const rounds = Math.floor(periodicTail(acting, period) / period)
+    if (rounds < threshold) continue
+    const round = acting.slice(-period)
+    // One call alone, and one file's own back and forth, are other detectors' subjects.
+    if (new Set(round.map(({ signature }) => signature)).size === 1 || isOneFile(round)) continue
+    return {
+      key: `cycle ${round
+        .map(({ signature }) => signature)
+        .toSorted()
+        .join(' ')}`,
+      times: rounds,
+      what: `the same ${period} calls went round ${rounds} times with the same results: ${round.map(quoted).join(', ')}`,
+      advice: 'One more round ends where this one did. Decide what new information is missing and get that.',
+    }
+  }
+  return null
+}
+
+/** Could the call make a round complete that is worth a look at the tree? Asked before the call is in the history. */
+export function continuesCycle(calls: readonly PastCall[], signature: string): boolean {
+  const acting = calls.filter(({ quiet }) => quiet === undefined)
+  return periods.some(
+    (period) =>
+      acting.at(-period)?.signature === signature &&
+      acting.at(-1)?.signature === acting.at(-1 - period)?.signature &&
+      acting.at(-1) !== undefined,
+  )
+}
+
+/** How many of the newest calls repeat what came `period` before them, that earlier round included; 0 when none does. */
+function periodicTail(calls: readonly PastCall[], period: number): number {
+  let length = 0
+  for (let at = calls.length - 1; at >= period; at -= 1) {
+    const call = calls[at]
+    const before = calls[at - period]
+    if (call === undefined || before === undefined || !repeats(call, before, length === 0)) break
+    length += 1
+  }
+  return length === 0 ? 0 : length + period
+}
+
+function repeats(call: PastCall, before: PastCall, isNewest: boolean): boolean {
+  if (call.signature !== before.signature || call.result !== before.result) return false
+  if (call.outcome !== before.outcome) return false
+  if (call.tree !== null && before.tree !== null) return call.tree === before.tree
+  // Nobody looked at the tree in the first rounds. When it cannot be had even now, only failures are sure to change nothing.
+  return !isNewest || call.outcome === 'failure' || sameContents(call, before)
+}
+
+function isOneFile(round: readonly PastCall[]): boolean {
+  return (
+    round.every(isEdit) && new Set(round.flatMap(({ edited }) => edited.map(({ path }) => path))).size === 1
+  )
+}
+
+function sameContents(call: PastCall, before: PastCall): boolean {
+  return call.edited.length > 0 && JSON.stringify(call.edited) === JSON.stringify(before.edited)
+}

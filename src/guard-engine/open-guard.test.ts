@@ -1,0 +1,425 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { createFixture } from 'fs-fixture'
+import { expect, test } from 'vitest'
+import type { HookEvent, HookHappening } from '../core/hook-event.ts'
+import type { FactName, Rule, Scene } from '../rules/contract.ts'
+import { rules as allRules } from '../rules/index.ts'
+import { ledgerFiles, readLedger } from './ledger/read-ledger.ts'
+import { recordedEnvironment } from './ledger/recorded-environment.ts'
+import { type GuardOptions, openGuard } from './open-guard.ts'
+
+async function project(files: Record<string, string> = {}) {
+  const fixture = await createFixture({ 'app/keep.txt': '', 'home/keep.txt': '', ...files })
+  const top = realpathSync(fixture.path)
+  const root = join(top, 'app')
+  const guardHome = join(top, 'guard')
+  const env = { HOME: join(top, 'home'), PATH: process.env.PATH ?? '' }
+  const open = (rules: readonly Rule[], more: Partial<GuardOptions> = {}) =>
+    openGuard({ guardHome, env, rules, ...more })
+  const event = (happening: HookHappening, more: Partial<HookEvent> = {}): HookEvent =>
+    ({
+      agent: 'claude-code',
+      session: 's1',
+      agentId: null,
+      agentType: null,
+      promptId: null,
+      cwd: root,
+      root,
+      ...happening,
+      ...more,
+    }) as HookEvent
+  const sessionEntries = () =>
+    ledgerFiles(guardHome, root)
+      .slice(1)
+      .flatMap((path) => readLedger(guardHome, path).entries)
+  return { fixture, top, root, guardHome, env, open, event, sessionEntries }
+}
+
+function shell(command: string): HookHappening {
+  const action = { kind: 'shell', command, background: false, language: 'bash' } as const
+  return { kind: 'tool_before', call: { id: 't1', tool: 'Bash', action, input: { command } } }
+}
+
+function edited(path: string, id = 't1'): HookHappening {
+  const action = { kind: 'edit', path, edits: [] } as const
+  return {
+    kind: 'tool_after',
+    call: { id, tool: 'Edit', action, input: { file_path: path } },
+    outcome: {
+      kind: 'success',
+      exitCode: null,
+      output: '',
+      interrupted: false,
+      timedOut: false,
+      background: false,
+    },
+  }
+}
+
+const stop: HookHappening = { kind: 'stop', again: false, lastMessage: null, background: false }
+const start: HookHappening = { kind: 'session_start', source: 'startup' }
+
+/** A rule that keeps the scenes it saw. */
+function watching(wants: readonly FactName[] = [], answer: ReturnType<Rule['judge']> = null) {
+  const scenes: Scene[] = []
+  const rule: Rule = {
+    name: 'watching',
+    on: ['session_start', 'tool_before', 'tool_after', 'stop'],
+    wants: () => wants,
+    judge: (scene) => {
+      scenes.push(scene)
+      return answer
+    },
+  }
+  return { rule, scenes }
+}
+
+test('an event and its decision are in the ledger, and the decision can be found again by its id', async () => {
+  const { fixture, open, event, sessionEntries } = await project()
+  await using _ = fixture
+  const { rule } = watching([], { deny: 'no' })
+  const decision = await open([rule]).handle(event(shell('ls')))
+  expect(decision.id).toMatch(/^d_[a-z0-9]{16}$/)
+  expect(decision.verdict).toBe('deny')
+  expect(decision.reason).toBe(`no\n(gantry guard explain ${decision.id})`)
+  const [first, second] = sessionEntries()
+  expect(first).toMatchObject({ kind: 'event', event: { kind: 'tool_before' } })
+  expect(second).toMatchObject({ kind: 'decision', id: decision.id, of: first?.id, verdict: 'deny' })
+})
+
+test('a rule sees the history with this event in it, and what earlier decisions remembered', async () => {
+  const { fixture, root, open, event } = await project()
+  await using _ = fixture
+  const { rule, scenes } = watching([], { remember: [{ kind: 'warned', about: 'x' }] })
+  const guard = open([rule])
+  await guard.handle(event(edited(join(root, 'keep.txt'), 't1')))
+  await guard.handle(event(edited(join(root, 'keep.txt'), 't2')))
+  expect(scenes.map(({ history }) => history.calls.total)).toEqual([1, 2])
+  expect(scenes.map(({ history }) => history.session.warned)).toEqual([[], ['x']])
+})
+
+test('only the facts a rule asks for are looked up', async () => {
+  const { fixture, root, open, event } = await project()
+  await using _ = fixture
+  const without = watching()
+  await open([without.rule]).handle(event(edited(join(root, 'keep.txt'))))
+  expect(without.scenes[0]?.facts).toEqual({
+    tree: null,
+    project: null,
+    edited: [],
+    verify: [],
+    seal: null,
+    tests: null,
+  })
+  const withThem = watching(['tree', 'edited', 'project', 'tests', 'seal'])
+  await open([withThem.rule]).handle(event(edited(join(root, 'keep.txt'))))
+  const facts = withThem.scenes[0]?.facts
+  expect(facts?.tree).toMatch(/^[0-9a-f]{64}$/)
+  expect(facts?.edited).toEqual([
+    { path: join(root, 'keep.txt'), hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  ])
+  expect(facts?.project?.commands).toEqual([])
+  expect(facts?.tests?.files).toEqual({})
+  expect(facts?.seal).toBeNull()
+})
+
+test('what the guard itself writes into the project does not change its fingerprint, what others write does', async () => {
+  const { fixture, root, open, event } = await project()
+  await using _ = fixture
+  const { rule, scenes } = watching(['tree'])
+  const guard = open([rule])
+  await guard.handle(event(start))
+  await guard.handle(event(edited(join(root, 'keep.txt'))))
+  mkdirSync(join(root, 'node_modules/x'), { recursive: true })
+  mkdirSync(join(root, 'src/__pycache__'), { recursive: true })
+  for (const path of ['node_modules/x/a.js', 'src/__pycache__/m.txt', 'm.pyc', '.coverage'])
+    writeFileSync(join(root, path), 'x')
+  await guard.handle(event(stop))
+  writeFileSync(join(root, 'new.txt'), 'x')
+  await guard.handle(event(stop))
+  const [first, second, third, last] = scenes.map(({ facts }) => facts.tree)
+  expect([second, third]).toEqual([first, first])
+  expect(last).not.toBe(first)
+})
+
+test('the project is the top of the repository, whatever directory the agent says and by whichever link', async () => {
+  const { fixture, top, root, open, event } = await project({ 'app/.git/HEAD': 'ref: refs/heads/main\n' })
+  await using _ = fixture
+  mkdirSync(join(root, 'packages/a'), { recursive: true })
+  symlinkSync(root, join(top, 'link'))
+  const { rule, scenes } = watching()
+  const guard = open([rule])
+  for (const place of ['app/packages/a', 'link', 'link/packages'])
+    await guard.handle(event(start, { root: join(top, place) }))
+  expect(scenes.map(({ event: seen }) => seen.root)).toEqual([root, root, root])
+})
+
+test('the same event under the same id counts once and gets the same decision', async () => {
+  const { fixture, root, open, event, sessionEntries } = await project()
+  await using _ = fixture
+  const { rule, scenes } = watching([], { deny: 'no' })
+  const guard = open([rule])
+  const first = await guard.handle(event(edited(join(root, 'a'))), { eventId: 'e_same' })
+  const second = await guard.handle(event(edited(join(root, 'a'))), { eventId: 'e_same' })
+  expect(second).toEqual(first)
+  expect(scenes).toHaveLength(1)
+  expect(sessionEntries()).toHaveLength(2)
+})
+
+test('an event that was written by somebody who died before deciding is decided, and not written again', async () => {
+  const { fixture, root, guardHome, open, event, sessionEntries } = await project()
+  await using _ = fixture
+  const { rule, scenes } = watching()
+  const broken: Rule = {
+    ...rule,
+    judge: () => {
+      throw new Error('died')
+    },
+  }
+  const options = { eventId: 'e_same' }
+  await expect(open([broken]).handle(event(edited(join(root, 'a'))), options)).rejects.toThrow('died')
+  await open([rule]).handle(event(edited(join(root, 'a'))), options)
+  expect(scenes[0]?.history.calls.total).toBe(1)
+  expect(sessionEntries().map(({ kind }) => kind)).toEqual(['event', 'decision'])
+  expect(existsSync(guardHome)).toBe(true)
+})
+
+test('a dry run decides and leaves nothing behind', async () => {
+  const { fixture, root, open, event, sessionEntries } = await project()
+  await using _ = fixture
+  const { rule, scenes } = watching([], { deny: 'no' })
+  const decision = await open([rule]).handle(event(shell('ls')), { dry: true })
+  expect(decision.verdict).toBe('deny')
+  expect(scenes[0]?.history.session.entries).toBe(1)
+  expect(sessionEntries()).toEqual([])
+  expect(existsSync(join(root, '.harness'))).toBe(false)
+})
+
+test('with settings nobody can read no tool runs, and a stop ends as INFRA', async () => {
+  const { fixture, root, open, event, sessionEntries } = await project({
+    'app/harness.json': '{ "middleware": ',
+  })
+  await using _ = fixture
+  const { rule, scenes } = watching()
+  const guard = open([rule])
+  const denied = await guard.handle(event(shell('ls')))
+  expect(denied.verdict).toBe('deny')
+  expect(denied.reason).toContain(join(root, 'harness.json'))
+  const stopped = await guard.handle(event(stop))
+  expect(stopped.verdict).toBe('pass')
+  expect(stopped.notice).toContain('harness.json')
+  expect(scenes).toEqual([])
+  expect(sessionEntries().at(-1)).toMatchObject({ notes: [{ kind: 'ended', state: 'INFRA' }] })
+})
+
+test('long texts are cut so that agents take them whole', async () => {
+  const { fixture, open, event } = await project()
+  await using _ = fixture
+  const long = '😀'.repeat(20_000)
+  const { rule } = watching([], { deny: long, context: long, notice: long })
+  const decision = await open([rule]).handle(event(shell('ls')))
+  for (const text of [decision.reason, decision.context, decision.notice]) {
+    expect(text?.length).toBeLessThan(10_000)
+    expect(text?.isWellFormed()).toBe(true)
+  }
+  expect(decision.reason?.endsWith(`(gantry guard explain ${decision.id})`)).toBe(true)
+})
+
+test('views are written in their documented shapes', async () => {
+  const { fixture, root, open, event } = await project()
+  await using _ = fixture
+  const guard = open([watching(['edited']).rule])
+  await guard.handle(event(start))
+  await guard.handle(event(edited(join(root, 'a b.ts'), 't1')))
+  await guard.handle(event(edited(join(root, 'a b.ts'), 't2')))
+  const read = (name: string) => JSON.parse(readFileSync(join(root, '.harness', name), 'utf8'))
+  expect(read('edit-tracker.json')).toEqual({ [join(root, 'a_b.ts')]: 2 })
+  expect(Object.keys(read('state.json'))).toEqual([
+    'session_id',
+    'started_at',
+    'phase',
+    'current_task',
+    'tasks_completed',
+    'tasks_remaining',
+    'iteration',
+    'verification_status',
+    'tdd_phase',
+    'context_injected',
+    'last_compacted_at',
+    'discovered_verification_commands',
+    'has_test_infra',
+  ])
+  expect(read('state.json').verification_status).toEqual({
+    tests_run: false,
+    tests_passed: false,
+    lint_run: false,
+    lint_passed: false,
+    last_verified_at: null,
+  })
+  const trace = readFileSync(join(root, '.harness/trace-log.jsonl'), 'utf8').trim().split('\n')
+  expect(trace.map((line) => JSON.parse(line).tool)).toEqual(['Edit', 'Edit'])
+})
+
+test('a link in place of the state directory is not written through, and a person is told', async () => {
+  const { fixture, top, root, open, event } = await project()
+  await using _ = fixture
+  mkdirSync(join(top, 'elsewhere'))
+  symlinkSync(join(top, 'elsewhere'), join(root, '.harness'))
+  const decision = await open([watching().rule]).handle(event(start))
+  expect(existsSync(join(top, 'elsewhere/state.json'))).toBe(false)
+  expect(decision.notice).toContain('.harness')
+})
+
+test('a state directory outside the project that comes with the project is refused with the settings, and nothing is written there', async () => {
+  const { fixture, top, root, open, event } = await project()
+  await using _ = fixture
+  const target = join(top, 'elsewhere')
+  writeFileSync(join(root, 'harness.json'), JSON.stringify({ state: { dir: target } }))
+  const guard = open(allRules)
+  const started = await guard.handle(event(start))
+  expect(started.notice).toContain('state.dir: must be relative')
+  expect(await guard.handle(event(shell('ls')))).toMatchObject({ verdict: 'deny' })
+  await guard.handle(event(edited(join(root, 'keep.txt'))))
+  expect(existsSync(target)).toBe(false)
+})
+
+test('the same directory is written to when the user or the environment names it', async () => {
+  const { fixture, top, root, guardHome, env, open, event } = await project()
+  await using _ = fixture
+  await open([], { env: { ...env, HARNESS_STATE_DIR: join(top, 'a') } }).handle(event(start))
+  expect(existsSync(join(top, 'a/state.json'))).toBe(true)
+  mkdirSync(guardHome, { recursive: true })
+  writeFileSync(join(guardHome, 'harness.json'), JSON.stringify({ state: { dir: '../b' } }))
+  await open([]).handle(event(start))
+  expect(existsSync(join(top, 'b/state.json'))).toBe(true)
+  expect(existsSync(join(root, '.harness'))).toBe(false)
+})
+
+test.each(['src', '.git/hooks', '.'])(
+  '%s is never filled with views, and a person is told once a session',
+  async (dir) => {
+    const { fixture, root, env, open, event } = await project({
+      'app/src/state.json': '{"mine":1}',
+      'app/.git/HEAD': 'ref: refs/heads/main',
+      'app/.git/hooks/pre-commit': '#!/bin/sh',
+    })
+    await using _ = fixture
+    const guard = open([], { env: { ...env, HARNESS_STATE_DIR: dir } })
+    expect((await guard.handle(event(start))).notice).toMatch(/views of the guard are not written/)
+    await guard.handle(event(edited(join(root, 'keep.txt'))))
+    expect((await guard.handle(event(stop))).notice).toBeNull()
+    expect(readFileSync(join(root, 'src/state.json'), 'utf8')).toBe('{"mine":1}')
+    for (const name of ['edit-tracker.json', 'trace-log.jsonl', '.gitignore'])
+      expect(existsSync(join(root, dir, name)), name).toBe(false)
+  },
+)
+
+test('files that are no views stay as they are, and a person is told once a session', async () => {
+  const foreign = {
+    'app/.harness/state.json': '{"phase":"of the moon"}',
+    'app/.harness/edit-tracker.json': '["not mine"]',
+    'app/.harness/trace-log.jsonl': 'my notes\n',
+    'app/.harness/.gitignore': '!keep',
+  }
+  const { fixture, top, root, open, event } = await project(foreign)
+  await using _ = fixture
+  const guard = open([])
+  const { notice } = await guard.handle(event(start))
+  expect(notice).toMatch(/stay as they are: state\.json, edit-tracker\.json, trace-log\.jsonl\./)
+  await guard.handle(event(edited(join(root, 'keep.txt'))))
+  expect((await guard.handle(event(stop))).notice).toBeNull()
+  for (const [path, text] of Object.entries(foreign)) expect(readFileSync(join(top, path), 'utf8')).toBe(text)
+})
+
+test('views of the older harness, empty ones and links are replaced', async () => {
+  const { fixture, top, root, open, event } = await project({
+    'app/.harness/state.json': '{"session_id":null,"phase":"idle","verification_status":{"tests_run":false}}',
+    'app/.harness/trace-log.jsonl': '{ "timestamp": "2026-01-01T00:00:00Z", "tool": "Edit" }\n',
+    'mine.json': '{"a":1}',
+  })
+  await using _ = fixture
+  symlinkSync(join(top, 'mine.json'), join(root, '.harness/edit-tracker.json'))
+  const guard = open([])
+  expect((await guard.handle(event(start))).notice).toBeNull()
+  await guard.handle(event(edited(join(root, 'keep.txt'))))
+  const view = (name: string) => readFileSync(join(root, '.harness', name), 'utf8')
+  expect(JSON.parse(view('state.json')).session_id).toBe('s1')
+  expect(JSON.parse(view('edit-tracker.json'))).toEqual({ [join(root, 'keep.txt')]: 1 })
+  expect(view('trace-log.jsonl').trimEnd().split('\n')).toHaveLength(2)
+  expect(readFileSync(join(top, 'mine.json'), 'utf8')).toBe('{"a":1}')
+})
+
+test('what lies beside the views in a directory the settings name belongs to the tree', async () => {
+  const { fixture, root, env, open, event } = await project({ 'app/views/.gitignore': '*\n' })
+  await using _ = fixture
+  const { rule, scenes } = watching(['tree'])
+  const guard = open([rule], { env: { ...env, HARNESS_STATE_DIR: 'views' } })
+  const treeAfter = async () => {
+    await guard.handle(event(start))
+    return scenes.at(-1)?.facts.tree
+  }
+  const before = await treeAfter()
+  expect(existsSync(join(root, 'views/state.json'))).toBe(true)
+  expect(await treeAfter()).toBe(before)
+  writeFileSync(join(root, 'views/code.ts'), 'x')
+  expect(await treeAfter()).not.toBe(before)
+})
+
+test('a guard home that cannot be written is an error of the guard, not a pass', async () => {
+  const { fixture, guardHome, open, event } = await project({ guard: 'a file where a directory must be' })
+  await using _ = fixture
+  expect(existsSync(guardHome)).toBe(true)
+  await expect(open([watching().rule]).handle(event(shell('ls')))).rejects.toThrow(/cannot/)
+})
+
+test('lines somebody put into the ledger are told to a person at the end of the turn', async () => {
+  const { fixture, root, guardHome, open, event } = await project()
+  await using _ = fixture
+  const guard = open([watching().rule])
+  await guard.handle(event(start))
+  const [, session = ''] = ledgerFiles(guardHome, root)
+  chmodSync(session, 0o600)
+  writeFileSync(
+    session,
+    '{"kind":"note","id":"x","at":"","note":{"kind":"unlocked","untilMs":1e15,"by":"me"}}\n',
+    {
+      flag: 'a',
+    },
+  )
+  const decision = await guard.handle(event(stop))
+  expect(decision.notice).toContain('a line the guard did not write')
+})
+
+test('a session leaves behind where programs were looked for when it began', async () => {
+  const { fixture, root, guardHome, env, open, event } = await project()
+  await using _ = fixture
+  await open([watching().rule]).handle(event(start))
+  expect(recordedEnvironment(guardHome, root)).toMatchObject({ path: env.PATH, home: env.HOME })
+})
+
+test('a clock that goes back stops nothing from counting', async () => {
+  const { fixture, root, open, event } = await project()
+  await using _ = fixture
+  const { rule, scenes } = watching()
+  const guard = open([rule])
+  for (const nowMs of [2_000_000_000_000, 1_000_000_000_000, 1])
+    await guard.handle(event(edited(join(root, 'a'))), { nowMs })
+  expect(scenes.map(({ history }) => history.calls.total)).toEqual([1, 2, 3])
+})
+
+test('what no rule looks at passes without a trace', async () => {
+  const { fixture, open, event, sessionEntries } = await project()
+  await using _ = fixture
+  const decision = await open([]).handle(event({ kind: 'other', name: 'Notification' }))
+  expect(decision.verdict).toBe('pass')
+  expect(sessionEntries()).toEqual([])
+})

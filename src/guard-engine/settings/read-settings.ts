@@ -1,0 +1,142 @@
+import { basename, dirname } from 'node:path'
+import { formatPosition } from '../../core/error.ts'
+import { isMissing } from '../../io/path-kind.ts'
+import { readTextInside } from '../../io/read-text-inside.ts'
+import { realPath } from '../../io/real-path.ts'
+import type { Settings } from '../../rules/contract.ts'
+import { type CheckedValues, checkValues, type ValueProblem } from './check-values.ts'
+import { jsonPlaces, lineAndColumn } from './json-source.ts'
+import { narrowBoundary } from './narrow-boundary.ts'
+import { projectProblems } from './project-problems.ts'
+import { readVariables } from './read-variables.ts'
+import { type SettingFile, type SettingsPlace, settingFiles } from './setting-files.ts'
+import type { SettingValue } from './setting-table.ts'
+import { defaultSettings, settingsOf } from './settings-of.ts'
+
+/** `broken`: something is set and cannot be understood. The defaults then hold, and whoever asks must not go on as if nothing were. */
+export type ReadSettings =
+  | { readonly kind: 'read'; readonly settings: Settings; readonly sources: readonly string[] }
+  | {
+      readonly kind: 'broken'
+      readonly settings: Settings
+      readonly sources: readonly string[]
+      /** Every problem on a line of its own, with `file:line:col` or the name of the variable. */
+      readonly problem: string
+    }
+
+interface Layer {
+  readonly values: Readonly<Record<string, SettingValue>>
+  readonly problems: readonly string[]
+}
+
+const maxBytes = 1024 * 1024
+
+/** Files from the weakest to the strongest, key by key, then the environment over all of them. */
+export async function readSettings(place: SettingsPlace): Promise<ReadSettings> {
+  const layers: (Layer & Pick<SettingFile, 'isUsers'>)[] = []
+  const sources: string[] = []
+  for (const file of settingFiles(place)) {
+    const layer = await readFile(file)
+    if (layer === null) continue
+    layers.push({ ...layer, isUsers: file.isUsers })
+    sources.push(file.path)
+  }
+  const variables = readVariables(place.env)
+  const problems = [...layers, variables].flatMap((layer) => layer.problems)
+  sources.push(...variables.names)
+  if (problems.length > 0)
+    return { kind: 'broken', settings: defaultSettings, sources, problem: problems.join('\n') }
+  const valuesOf = (some: readonly Layer[]) => Object.assign({}, ...some.map((layer) => layer.values))
+  const values = valuesOf([...layers, variables])
+  const boundary = narrowBoundary(
+    valuesOf([...layers.filter(({ isUsers }) => isUsers), variables]),
+    valuesOf(layers.filter(({ isUsers }) => !isUsers)),
+  )
+  if (boundary.problem !== null)
+    return { kind: 'broken', settings: defaultSettings, sources, problem: boundary.problem }
+  return { kind: 'read', settings: settingsOf({ ...values, ...boundary.values }), sources }
+}
+
+/** null when the file is not there or says nothing about the guard. */
+async function readFile({ path, kind, isUsers }: SettingFile): Promise<Layer | null> {
+  // Most are not there; to find that out by an error takes a hook ten times as long.
+  if (isMissing(path)) return null
+  const real = realPath(path)
+  const file = readTextInside(dirname(real), basename(real), { maxBytes })
+  switch (file.kind) {
+    case 'missing':
+      return null
+    case 'not_a_file':
+      // A directory of that name holds no settings; anything else was put there to be read.
+      return file.what === 'a directory' ? null : unusable(path, `is ${file.what}, not a file`)
+    case 'outside':
+      return unusable(path, `cannot be read: ${file.reason}`)
+    case 'unreadable':
+      return unusable(path, `cannot be read: ${file.reason}`)
+    case 'too_large':
+      return unusable(path, `is larger than ${maxBytes / 1024 / 1024} MiB`)
+    case 'text': {
+      if (file.text.includes('\uFFFD')) return unusable(path, 'is not UTF-8 text')
+      const text = file.text.startsWith('\uFEFF') ? file.text.slice(1) : file.text
+      const check = isUsers ? checkValues : checkProjectValues
+      return kind === 'harness' ? readHarness(path, text, check) : readGuardKey(path, text, check)
+    }
+  }
+}
+
+function unusable(path: string, why: string): Layer {
+  return { values: {}, problems: [`${path} ${why}`] }
+}
+
+function readHarness(file: string, text: string, check: typeof checkValues): Layer {
+  const at = (offset: number): string => formatPosition({ file, ...lineAndColumn(text, offset) })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const offset = Number(/position (\d+)/.exec(message)?.[1] ?? text.length)
+    return { values: {}, problems: [`${at(offset)}: is not valid JSON`] }
+  }
+  const places = jsonPlaces(text)
+  const found = places.duplicates.map(({ key, offset }) => ({ offset, text: `duplicate key '${key}'` }))
+  const checked = check(withoutSchemaLine(value))
+  for (const problem of checked.problems) {
+    const place = JSON.stringify(problem.path)
+    const offset = places[problem.at === 'key' ? 'keys' : 'values'].get(place) ?? 0
+    found.push({ offset, text: problem.text })
+  }
+  found.sort((a, b) => a.offset - b.offset)
+  return { values: checked.values, problems: found.map((one) => `${at(one.offset)}: ${one.text}`) }
+}
+
+function checkProjectValues(given: unknown): CheckedValues {
+  const checked = checkValues(given)
+  return { ...checked, problems: [...checked.problems, ...projectProblems(checked.values)] }
+}
+
+/** `$schema` is for the editor. */
+function withoutSchemaLine(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  if (!('$schema' in value) || typeof value.$schema !== 'string') return value
+  const { $schema: _, ...rest } = value
+  return rest
+}
+
+/** YAML is read only by those who have a `guard` key: its parser is larger than all the rest of a hook. */
+async function readGuardKey(file: string, text: string, check: typeof checkValues): Promise<Layer | null> {
+  if (!/(?:^|[\s{,])["']?guard["']?\s*:/.test(text)) return null
+  const { parseSource } = await import('../../io/yaml-source.ts')
+  const source = parseSource(text, file)
+  if (source.kind === 'broken')
+    return { values: {}, problems: source.problems.map((one) => `${formatPosition(one.at)}: ${one.text}`) }
+  const whole = source.value
+  if (typeof whole !== 'object' || whole === null || !('guard' in whole)) return null
+  const checked = check(whole.guard ?? {})
+  const positionOf = ({ path, at }: ValueProblem) =>
+    at === 'key' ? source.keyPositionOf(['guard', ...path]) : source.positionOf(['guard', ...path])
+  return {
+    values: checked.values,
+    problems: checked.problems.map((one) => `${formatPosition(positionOf(one))}: ${one.text}`),
+  }
+}

@@ -1,0 +1,81 @@
+import type { Decision } from '../../core/decision.ts'
+import type { EventEntry, Settings, StoredCall } from '../../rules/contract.ts'
+
+/** A line of `trace-log.jsonl`. The first four keys are the documented ones; the others are there when they are known. */
+export interface TraceRecord {
+  /** UTC. */
+  readonly timestamp: string
+  readonly tool: string
+  readonly input: unknown
+  readonly result: TraceResult
+  readonly session?: string
+  /** Of a subagent. */
+  readonly agent_id?: string
+  readonly exit_code?: number
+  readonly duration_ms?: number
+  /** Same tool with same input. */
+  readonly signature?: string
+  /** Of a failure: its first line. */
+  readonly error?: string
+  /** Of a denial: the rule of the guard that spoke. */
+  readonly rule?: string
+}
+
+export type TraceResult = 'success' | 'failure' | 'denied' | 'unknown'
+
+const maxErrorChars = 200
+
+/**
+ * The trace of one event, from what the ledger keeps of it: secrets are hidden there already. null when there is nothing to
+ * trace: no call, a call that is only about to begin, or one the settings leave out.
+ */
+export function traceRecord(
+  { at, event }: EventEntry,
+  decision: Pick<Decision, 'verdict' | 'findings'> | null,
+  { enabled, logToolCalls, logFileEdits }: Settings['traceLogging'],
+): TraceRecord | null {
+  const { call } = event
+  if (!enabled || call === undefined) return null
+  if (!(isEdit(call) ? logFileEdits : logToolCalls)) return null
+  const result = resultOf(event, call, decision)
+  if (result === null) return null
+  const rule = decision?.findings.find(({ verdict }) => verdict === 'deny')?.rule
+  const { outcome } = call
+  return {
+    timestamp: utc(at),
+    tool: call.tool,
+    input: call.input,
+    result,
+    session: event.session,
+    ...(event.agentId !== null && { agent_id: event.agentId }),
+    ...(outcome != null && outcome.exitCode !== null && { exit_code: outcome.exitCode }),
+    ...(outcome?.durationMs !== undefined && { duration_ms: outcome.durationMs }),
+    signature: call.signature,
+    ...(result === 'failure' && outcome !== undefined && { error: firstLine(outcome.head) }),
+    ...(result === 'denied' && rule !== undefined && { rule }),
+  }
+}
+
+function isEdit({ action }: StoredCall): boolean {
+  return action === 'write' || action === 'edit' || action === 'patch'
+}
+
+function resultOf(
+  { kind }: EventEntry['event'],
+  call: StoredCall,
+  decision: Pick<Decision, 'verdict'> | null,
+): TraceResult | null {
+  if (kind === 'tool_denied') return 'denied'
+  if (kind === 'tool_before') return decision?.verdict === 'deny' ? 'denied' : null
+  return kind === 'tool_after' ? (call.outcome?.kind ?? 'unknown') : null
+}
+
+function utc(at: string): string {
+  const time = Date.parse(at)
+  return Number.isNaN(time) ? at : new Date(time).toISOString()
+}
+
+function firstLine(head: string): string {
+  const line = head.split('\n').find((each) => each.trim() !== '') ?? ''
+  return line.trim().slice(0, maxErrorChars)
+}

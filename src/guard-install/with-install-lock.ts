@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GantryError } from '../core/error.ts'
+import { guardHome } from '../guard-engine/guard-home.ts'
+import { acquireLock, lockHolder } from '../io/lock.ts'
+import { makePrivateDirectories } from '../io/private-store.ts'
+
+const patienceMs = 10_000
+const pauseMs = 25
+
+/** One install or uninstall of this user at a time; another waits for it a while. */
+export async function withInstallLock<T>(
+  env: Readonly<Record<string, string | undefined>>,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const home = guardHome(env)
+  makePrivateDirectories(home)
+  const path = join(home, 'install.lock')
+  const label = 'gantry guard install'
+  const startedAt = performance.now()
+  for (;;) {
+    const lock = acquireLock(path, { label })
+    if (lock !== null) {
+      try {
+        return await work()
+      } finally {
+        lock.release()
+      }
+    }
+    if (performance.now() - startedAt > patienceMs) throw busy(path)
+    await sleep(pauseMs)
+  }
+}
+
+function busy(path: string): GantryError {
+  const holder = lockHolder(path)
+  return new GantryError(
+    'LOCKED',
+    `another \`gantry guard install\` is at work${holder === null ? '' : ` (process ${holder.pid})`}`,
+    {
+      hint: 'Wait until it is done and try again.',
+    },
+  )
+}

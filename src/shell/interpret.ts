@@ -1,0 +1,223 @@
+import { parse, type Word } from 'unbash'
+import { absolutePath, descriptorOf, leadsTo } from './absolute-path.ts'
+import type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from './effects.ts'
+import { expandPattern, expandWhole, expandWord } from './expand-word.ts'
+import type { Arg, Outcome, Shell, ShellState } from './interpreter.ts'
+import { runWords } from './run-words.ts'
+import { initialState, withFile } from './state.ts'
+import { hole, isKnown, searchIndex, withoutHoles } from './unknown.ts'
+import { visitSubstitutions, walkNode } from './walk-node.ts'
+import type { World } from './world.ts'
+
+/** What a Bash command would do to files, without running it: each way it may take is followed, as far as it can be told. */
+export function interpret(command: string, cwd: string, world: World): CallTargets {
+  const effects: Effects = { writes: [], runs: [], opaque: [] }
+  if (command.length > maxCommand) {
+    effects.opaque.push({ text: command, why: 'it is too long to be followed' })
+    return effects
+  }
+  const searches: { readonly roots: readonly string[]; readonly matches: (path: string) => boolean }[] = []
+  let steps = 0
+  let rounds = 0
+  let calls = 0
+  let ways = maxWays
+  let depth = 0
+  let sureOnly = 0
+  let substitutions = 0
+  const said = new Set<string>()
+  const shell: Shell = {
+    world,
+    write,
+    fill,
+    opaque,
+    search: (roots, matches) => searches.push({ roots, matches }) - 1,
+    narrow: (index, keep) => {
+      const { roots = [], matches = () => true } = searches[index] ?? {}
+      return searches.push({ roots, matches: (path) => matches(path) && keep(path) }) - 1
+    },
+    expand: (word, at) => expandWord(word, at, shell),
+    expandWhole: (word, at) => expandWhole(word, at, shell),
+    expandPattern: (word, at) => expandPattern(word, at, shell),
+    substitute,
+    visit: (node, state) => visitSubstitutions(node, state, shell),
+    substituteProcess: ({ operator, script }, at) => {
+      substitutions += 1
+      const path = `/dev/fd/substituted-${substitutions}`
+      if (script === undefined) return path
+      const outcomes = shell.body(script, at.state)
+      const out = outputOf(outcomes)
+      if (operator === '<' && out !== null) at.state = withFile(at.state, path, out)
+      return path
+    },
+    run: (words, state) => {
+      record(words)
+      return within(() => runWords(words, state, shell), state)
+    },
+    script: runScript,
+    body: (node, state) => within(() => walkNode(node, state, shell), state),
+    call: (node, state) => {
+      if (calls >= maxCalls) return [{ state, ok: null, out: null }]
+      calls += 1
+      const outcomes = shell.body(node, state)
+      calls -= 1
+      return outcomes
+    },
+    word: wordOf,
+    few,
+    spent: () => {
+      steps += 1
+      if (steps === maxSteps) opaque('', 'it is too involved to be followed')
+      return steps > maxSteps
+    },
+    rounds: (wanted) => {
+      const given = Math.min(wanted, maxRounds, Math.max(1, maxAllRounds - rounds))
+      rounds += given
+      return given
+    },
+  }
+  runScript(command, initialState(cwd))
+  return effects
+
+  function runScript(source: string, state: ShellState, how?: 'sure'): readonly Outcome[] {
+    if (source.trim() === '') return [{ state, ok: true, out: '' }]
+    if (how === 'sure') sureOnly += 1
+    const outcomes = within(() => {
+      const script = parse(source)
+      if (script.errors !== undefined && script.errors.length > 0) opaque(source, 'it is not valid shell')
+      return walkNode(script, state, shell)
+    }, state)
+    if (how === 'sure') sureOnly -= 1
+    return outcomes
+  }
+
+  /** Keeps nesting and work within bounds. */
+  function within(work: () => readonly Outcome[], state: ShellState): readonly Outcome[] {
+    if (depth > maxDepth) {
+      opaque('', 'it is too involved to be followed')
+      return [{ state, ok: null, out: null }]
+    }
+    depth += 1
+    const outcomes = work()
+    depth -= 1
+    return outcomes
+  }
+
+  function few(outcomes: readonly Outcome[]): readonly Outcome[] {
+    if (outcomes.length <= ways) return outcomes
+    opaque('', 'it can go too many ways to be followed')
+    // The rest is followed along a few of them only.
+    ways = 2
+    return outcomes.slice(-ways)
+  }
+
+  function substitute(script: Parameters<Shell['substitute']>[0], state: ShellState): string {
+    if (script === undefined) return hole
+    const outcomes = shell.body(script, state)
+    const out = outputOf(outcomes)
+    return out === null || out.length > maxText ? hole : out.replace(/\n+$/, '')
+  }
+
+  function record(words: readonly Arg[]): void {
+    if (effects.runs.length < maxRuns)
+      effects.runs.push(words.map(({ value }) => (isKnown(value) ? value : null)))
+  }
+
+  function write(
+    target: Arg,
+    how: string,
+    state: ShellState,
+    details: Parameters<Shell['write']>[3] = {},
+  ): void {
+    const { value, text } = target
+    if (value === '') return
+    const { look, only, entry = false } = details
+    const index = searchIndex(value)
+    const search = index === null ? undefined : searches[index]
+    if (search !== undefined) {
+      for (const root of search.roots) {
+        if (!isKnown(root)) continue
+        // A file where the search begins is found itself.
+        if (world.resolve(root).kind === 'file') push({ path: root, how, written: text })
+        else push({ path: root, how, entry: true, below: { look: root, only: search.matches } })
+      }
+      return
+    }
+    const path = absolutePath(value, state.cwd)
+    const descriptor = descriptorOf(path)
+    if (descriptor !== null) {
+      const file = state.descriptors.get(descriptor)
+      if (file !== undefined && isKnown(file) && descriptorOf(file) === null)
+        push({ path: file, how, written: text })
+      return
+    }
+    if (!isKnown(path)) {
+      opaque('', `${how}, but its name is only known when the command runs`, { shape: path, written: text })
+      const plain = withoutHoles(value)
+      if (plain !== value && plain !== '' && state.cwd !== null && !plain.endsWith('/'))
+        push({ path: absolutePath(plain, state.cwd), how, written: text, entry })
+      return
+    }
+    const below =
+      look !== undefined && isKnown(look) ? { below: { look, ...(only === undefined ? {} : { only }) } } : {}
+    for (const each of entry ? [path] : leadsTo(path, state))
+      push({ path: each, how, written: text, entry, ...below })
+  }
+
+  function fill({ value, text }: Arg, how: string, state: ShellState): void {
+    effects.into ??= []
+    if (effects.into.length < maxWrites)
+      for (const path of leadsTo(absolutePath(value, state.cwd), state))
+        effects.into.push({ path, how, written: text })
+  }
+
+  function push(target: WriteTarget): void {
+    if (effects.writes.length < maxWrites) effects.writes.push(target)
+    else opaque('', 'it changes too many files to be followed')
+  }
+
+  function opaque(
+    text: string,
+    why: string,
+    details: { exact?: boolean; shape?: string; written?: string } = {},
+  ): void {
+    if (sureOnly > 0) return
+    const told = details.exact === true ? text : command
+    const key = `${details.shape ?? ''}\n${details.exact === true ? text : ''}\n${why}`
+    if (said.has(key) || said.size > maxRuns) return
+    said.add(key)
+    effects.opaque.push({ text: told, why, ...details })
+    // A text that was put together on the way may name more than the command does.
+    if (details.exact !== true && text !== '' && text !== command) effects.opaque.push({ text, why })
+  }
+}
+
+interface Effects {
+  readonly writes: WriteTarget[]
+  readonly runs: (readonly (string | null)[])[]
+  readonly opaque: OpaquePart[]
+  into?: FilledDirectory[]
+}
+
+function outputOf(outcomes: readonly Outcome[]): string | null {
+  const [first] = outcomes
+  return first !== undefined && outcomes.every(({ out }) => out === first.out) ? first.out : null
+}
+
+function wordOf(text: string): Word | undefined {
+  const command = parse(`: ${text}`).commands[0]?.command
+  const word = command?.type === 'Command' ? command.args[0] : undefined
+  return word?.type === 'Word' ? word : undefined
+}
+
+const maxCommand = 262_144
+const maxDepth = 40
+const maxSteps = 10_000
+const maxWays = 12
+/** More often nothing new comes of a loop; of loops in loops less. */
+const maxRounds = 64
+const maxAllRounds = 200
+/** Functions in functions: one that calls itself ends here. */
+const maxCalls = 6
+const maxText = 65_536
+const maxRuns = 2000
+const maxWrites = 2000

@@ -1,0 +1,124 @@
+import type { ParsedScript, ProcessSubstitutionPart, SyntaxNode, Word } from 'unbash'
+import type { Char } from './glob-pattern.ts'
+import type { World } from './world.ts'
+
+/**
+ * What a shell would know at one point of a command. Never changed: a step gives a new one. A command is walked along every way it
+ * may take, with one state for each.
+ */
+export interface ShellState {
+  /** null: not known. */
+  readonly cwd: string | null
+  readonly variables: ReadonlyMap<string, ShellValue>
+  readonly functions: ReadonlyMap<string, SyntaxNode>
+  readonly aliases: ReadonlyMap<string, string>
+  /** `$1` and on. */
+  readonly parameters: readonly string[]
+  /** `dotglob`, `nocaseglob`, `globstar`. */
+  readonly options: ReadonlySet<string>
+  /** What the next command would read; null when it is not known. */
+  readonly stdin: string | null
+  /** Files behind descriptors, by number or name. */
+  readonly descriptors: ReadonlyMap<string, string>
+  /** What the command itself has made so far. */
+  readonly made: Made
+  /** `$_` */
+  readonly lastWord: string
+  /** After `exit`. */
+  readonly ended: boolean
+}
+
+export interface Made {
+  /** Symbolic links, by absolute path. */
+  readonly links: ReadonlyMap<string, string>
+  /** Content of files, as far as it is known, by absolute path. */
+  readonly files: ReadonlyMap<string, string>
+  readonly directories: ReadonlySet<string>
+}
+
+export type ShellValue = string | readonly string[]
+
+/** One way a command may end. */
+export interface Outcome {
+  readonly state: ShellState
+  /** null: either. */
+  readonly ok: boolean | null
+  /** What it prints; null when it is not known. */
+  readonly out: string | null
+}
+
+/** A word after all expansions, and as it stands in the command. */
+export interface Arg {
+  readonly value: string
+  readonly text: string
+}
+
+/** A command with its words, ready to run. */
+export interface Invocation {
+  readonly name: string
+  readonly args: readonly Arg[]
+  readonly state: ShellState
+  readonly shell: Shell
+}
+
+/** null: nothing about the shell changes. */
+export type Program = (invocation: Invocation) => ShellState | null
+
+export interface WriteDetails {
+  /** The name itself is replaced or removed, not what a link at it leads to. */
+  readonly entry?: boolean
+  /** Everything below `look` is changed at the same place below the target. */
+  readonly look?: string
+  /** Of what is below, only this: by its path. */
+  readonly only?: (path: string) => boolean
+}
+
+/** What the parts of the interpreter need of each other. */
+export interface Shell {
+  readonly world: World
+  /** Records that a file would be made, changed or removed. */
+  write(target: Arg, how: string, state: ShellState, details?: WriteDetails): void
+  /** Records that files would be made in a directory that nobody can tell. */
+  fill(directory: Arg, how: string, state: ShellState): void
+  /** Records something that cannot be judged. */
+  /** `text` besides the whole command; with `exact` it is a name and stands alone. */
+  opaque(text: string, why: string, details?: { readonly exact?: boolean }): void
+  /** Records a search, such as `find`; its number stands for what it finds. */
+  search(roots: readonly string[], matches: (path: string) => boolean): number
+  /** The same search with a condition more, as a number of its own. */
+  narrow(index: number, keep: (path: string) => boolean): number
+  expand(word: Word, at: Cursor): readonly Arg[]
+  /** Without splitting and globs, as in an assignment. */
+  expandWhole(word: Word, at: Cursor): string
+  /** Quoted characters mean themselves. */
+  expandPattern(word: Word, at: Cursor): readonly Char[]
+  /** Runs the substitutions inside tests, arithmetic and patterns. */
+  visit(node: SyntaxNode, state: ShellState): void
+  /** A path the shell would open for `<(…)` and `>(…)`. */
+  substituteProcess(part: ProcessSubstitutionPart, at: Cursor): string
+  /** What a command substitution gives. */
+  substitute(script: ParsedScript | undefined, state: ShellState): string
+  run(words: readonly Arg[], state: ShellState): readonly Outcome[]
+  /** Runs a text as shell. `sure`: only what is certain is recorded, as for a file that is there anyway. */
+  script(source: string, state: ShellState, how?: 'sure'): readonly Outcome[]
+  /** Runs the body of a function. */
+  call(node: SyntaxNode, state: ShellState): readonly Outcome[]
+  body(node: SyntaxNode, state: ShellState): readonly Outcome[]
+  /** Not more ways than can be followed. */
+  few(outcomes: readonly Outcome[]): readonly Outcome[]
+  /** Counts a step; true when there have been too many. */
+  spent(): boolean
+  /** How often a loop is gone through that could be gone through so often. */
+  rounds(wanted: number): number
+  /** A word from its source text, after brace expansion. */
+  word(text: string): Word | undefined
+}
+
+/** The state while the words of one command are expanded: `${x:=y}` assigns. */
+export interface Cursor {
+  state: ShellState
+}
+
+export function argOf(value: string): Arg {
+  return { value, text: value }
+}

@@ -1,0 +1,146 @@
+import type { Made, Outcome, ShellState, ShellValue } from './interpreter.ts'
+import { hole } from './unknown.ts'
+import type { World } from './world.ts'
+
+export function initialState(cwd: string): ShellState {
+  return {
+    cwd,
+    variables: new Map(),
+    functions: new Map(),
+    aliases: new Map(),
+    parameters: [],
+    options: new Set(),
+    stdin: null,
+    descriptors: new Map(),
+    made: { links: new Map(), files: new Map(), directories: new Set() },
+    lastWord: '',
+    ended: false,
+  }
+}
+
+export function withVariable(state: ShellState, name: string, value: ShellValue): ShellState {
+  if (state.variables.get(name) === value) return state
+  return { ...state, variables: new Map(state.variables).set(name, value) }
+}
+
+/** undefined: neither the command nor the environment sets it. */
+export function variable(state: ShellState, name: string, world: World): ShellValue | undefined {
+  const own = state.variables.get(name)
+  const other = state.variables.get(referenceTo(name))
+  if (typeof other === 'string' && other !== name)
+    return variable({ ...state, variables: without(state.variables, name) }, other, world)
+  if (own !== undefined) return own
+  switch (name) {
+    case 'PWD':
+      return state.cwd ?? hole
+    case 'HOME':
+      return world.home
+    case 'IFS':
+      return ' \t\n'
+    case 'OLDPWD':
+    case 'RANDOM':
+    case 'SECONDS':
+    case 'REPLY':
+      return hole
+  }
+  return Object.hasOwn(world.env, name) ? world.env[name] : undefined
+}
+
+/** Under which name it is kept that a variable stands for another, as `declare -n` makes it. */
+export function referenceTo(name: string): string {
+  return `&${name}`
+}
+
+/** So that two that stand for each other end. */
+function without(variables: ShellState['variables'], name: string): ShellState['variables'] {
+  const rest = new Map(variables)
+  rest.delete(referenceTo(name))
+  return rest
+}
+
+export function withMade(state: ShellState, made: Partial<Made>): ShellState {
+  return { ...state, made: { ...state.made, ...made } }
+}
+
+export function withFile(state: ShellState, path: string, content: string | null): ShellState {
+  const kept = content === null || content.length > maxContent ? undefined : content
+  if (state.made.files.get(path) === kept) return state
+  const files = new Map(state.made.files)
+  if (kept === undefined) files.delete(path)
+  else files.set(path, kept)
+  return withMade(state, { files })
+}
+
+/** After a subshell: only what it did to the disk stays. */
+export function leaveSubshell(outer: ShellState, inner: ShellState): ShellState {
+  return outer.made === inner.made ? outer : { ...outer, made: inner.made }
+}
+
+/** Ways that differ only in how they ended or in what they made are one: all of it may be there. */
+export function distinct(outcomes: readonly Outcome[]): readonly Outcome[] {
+  if (outcomes.length < 2) return outcomes
+  const kept: Outcome[] = []
+  for (const outcome of outcomes) {
+    const at = kept.findIndex((other) => alike(other, outcome))
+    const other = kept[at]
+    if (other === undefined) kept.push(outcome)
+    else kept[at] = merged(other, outcome)
+  }
+  return kept
+}
+
+/** How a command ended no longer matters: one way for each state. */
+export function onlyStates(outcomes: readonly Outcome[]): readonly Outcome[] {
+  if (outcomes.length < 2) return outcomes
+  const [first] = outcomes
+  const out = outcomes.every((each) => each.out === first?.out) ? (first?.out ?? null) : null
+  return distinct(outcomes.map(({ state }) => ({ state, ok: null, out })))
+}
+
+function merged(a: Outcome, b: Outcome): Outcome {
+  const ok = a.ok === b.ok ? a.ok : null
+  if (a.state.made === b.state.made) return ok === a.ok ? a : { ...a, ok }
+  return { ...a, ok, state: { ...a.state, made: together(a.state.made, b.state.made) } }
+}
+
+function alike(a: Outcome, b: Outcome): boolean {
+  if (a.out !== b.out) return false
+  return (
+    a.state === b.state ||
+    (stateKeys.every((key) => a.state[key] === b.state[key]) &&
+      sameVariables(a.state.variables, b.state.variables))
+  )
+}
+
+function together(a: Made, b: Made): Made {
+  const files = new Map(a.files)
+  for (const [path, content] of b.files) {
+    const other = files.get(path)
+    files.set(path, other === undefined || other === content ? content : `${other}\n${content}`)
+  }
+  return {
+    links: new Map([...a.links, ...b.links]),
+    files,
+    directories: new Set([...a.directories, ...b.directories]),
+  }
+}
+
+const stateKeys = [
+  'cwd',
+  'functions',
+  'aliases',
+  'parameters',
+  'options',
+  'stdin',
+  'descriptors',
+  'ended',
+] as const
+
+function sameVariables(a: ShellState['variables'], b: ShellState['variables']): boolean {
+  if (a === b) return true
+  if (a.size !== b.size) return false
+  for (const [name, value] of a) if (b.get(name) !== value) return false
+  return true
+}
+
+const maxContent = 65_536
