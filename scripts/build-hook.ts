@@ -24,53 +24,71 @@ const slowToLoad = new Set([
  * first used; what is in none of them is needed always. No module may do anything but declare when it is loaded.
  */
 const parts: readonly (readonly [string, RegExp])[] = [
-  ['shell-git', /^src\/rules\/shell\/programs\/(?:git|tracked|untracked)/],
-  ['shell-code', /^src\/rules\/shell\/(?:code\/(?!interpreters)|run-shell\.ts)/],
-  ['shell-files', /^src\/rules\/shell\/programs\/(?:archives|copies|downloads|editors|find)\.ts$/],
+  ['shell-git', /^src\/shell\/programs\/(?:git|tracked|untracked)/],
+  ['shell-code', /^src\/shell\/(?:code\/(?!interpreters)|run-shell\.ts)/],
+  ['shell-files', /^src\/shell\/programs\/(?:archives|copies|downloads|editors|find)\.ts$/],
   [
     'shell-files',
-    /^src\/rules\/shell\/(?:containers|feed|file-lists|patched-paths|powershell|run-definitions|text-filters|translate)\.ts$/,
+    /^src\/shell\/(?:containers|feed|file-lists|patched-paths|powershell|run-definitions|text-filters|translate)\.ts$/,
   ],
   [
     'shell-words',
-    /^src\/rules\/shell\/(?:arithmetic|builtins|expand-(?:braces|glob|parameter)|glob-pattern|run-hidden|unescape-text)\.ts$/,
+    /^src\/shell\/(?:arithmetic|builtins|expand-(?:braces|glob|parameter)|glob-pattern|run-hidden|unescape-text)\.ts$/,
   ],
   [
     'shell-words',
     /^node_modules\/unbash\/dist\/(?:ansi-c|arithmetic|arithmetic-parts|heredoc|traversal)\.js$/,
   ],
-  ['shell', /^node_modules\/unbash\/|^src\/rules\/shell\//],
+  ['shell', /^node_modules\/unbash\/|^src\/shell\//],
   ['yaml', /^node_modules\/yaml\/|^src\/io\/yaml-source\.ts$/],
   ['installers', /^src\/agents\/(?:hook-config\/|hook-installers|.*\/(?:hook-config|guard-plugin)\.ts)/],
   ['installers', /^src\/guard\/hook\/has-own-hook\.ts$/],
   ['agent-$1', /^src\/agents\/(claude-code|codex|gemini|copilot|cursor|opencode)\//],
-  ['globs', /^node_modules\/picomatch\/|^src\/rules\/glob-of\.ts$/],
+  ['globs', /^node_modules\/picomatch\/|^src\/(?:rules|guard-engine)\/glob-of\.ts$/],
   [
     'settings-of-agents',
-    /^src\/core\/jsonc\/|^src\/rules\/seal\/(?:steering-content|seal-files|first-seal)\.ts$/,
+    /^src\/core\/jsonc\/|^src\/(?:rules|guard-engine)\/seal\/(?:steering-content|seal-files|first-seal)\.ts$/,
   ],
-  ['unknown-tools', /^src\/rules\/(?:tool-input\/|(?:tool-input-targets|protected-below|named-paths)\.ts$)/],
-  ['boundary', /^src\/rules\/boundary\//],
+  [
+    'unknown-tools',
+    /^src\/(?:rules|guard-engine)\/(?:tool-input\/|(?:tool-input-targets|protected-below|named-paths)\.ts$)/,
+  ],
+  ['boundary', /^src\/(?:rules|guard-engine)\/boundary\//],
   [
     'before-a-tool',
-    /^src\/rules\/(?:confine-writes|protect-(?:files|itself)|protected-path|refuse-unseen-input|targets)\.ts$/,
+    /^src\/(?:rules|guard-engine)\/(?:confine-writes|protect-(?:files|itself)|protected-path|refuse-unseen-input|targets)\.ts$/,
   ],
-  ['before-a-tool', /^src\/rules\/seal\//],
-  ['evidence', /^src\/rules\/(?:evidence\/(?!lasting-change)|verify\/)/],
+  ['before-a-tool', /^src\/(?:rules|guard-engine)\/seal\//],
+  ['evidence', /^src\/(?:rules|guard-engine)\/(?:evidence\/(?!lasting-change)|verify\/)/],
   ['evidence', /^src\/core\/(?:kind-of-command\.ts|test-output\/)/],
-  ['turns', /^src\/rules\/(?:completion-gate|inject-context|relay-compaction|broken-settings)\.ts$/],
-  ['project', /^src\/rules\/(?:project\/(?!declaring-files)|tests\/(?!test-files)|context\/|gate\/)/],
-  ['settings-files', /^src\/rules\/settings\/(?:check-values|json-source)\.ts$|^src\/core\/nearest\.ts$/],
+  [
+    'turns',
+    /^src\/(?:rules|guard-engine)\/(?:completion-gate|inject-context|relay-compaction|broken-settings)\.ts$/,
+  ],
+  [
+    'project',
+    /^src\/(?:rules|guard-engine)\/(?:project\/(?!declaring-files)|tests\/(?!test-files)|context\/|gate\/)/,
+  ],
+  [
+    'settings-files',
+    /^src\/(?:rules|guard-engine)\/settings\/(?:check-values|json-source)\.ts$|^src\/core\/nearest\.ts$/,
+  ],
   ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
   [
     'processes',
-    /^src\/io\/(?:capped-|pipe|input-file|ids|info-exclude)|^src\/rules\/facts\/tree-fingerprint\.ts$/,
+    /^src\/io\/(?:capped-|pipe|input-file|ids|info-exclude)|^src\/(?:rules|guard-engine)\/facts\/tree-fingerprint\.ts$/,
   ],
-  ['after-a-tool', /^src\/rules\/(?:trace\/append-trace|facts\/edited-files|tests\/test-files)\.ts$/],
-  ['after-a-tool', /^src\/rules\/(?:count-edits|detect-loops|time-budget|track-tasks|loops\/.*)\.ts$/],
   [
     'after-a-tool',
-    /^src\/rules\/(?:store-event\/(?:normalise-line|outcome-signature)|views\/(?!show-event|views-directory).*)\.ts$/,
+    /^src\/(?:rules|guard-engine)\/(?:trace\/append-trace|facts\/edited-files|tests\/test-files)\.ts$/,
+  ],
+  [
+    'after-a-tool',
+    /^src\/(?:rules|guard-engine)\/(?:count-edits|detect-loops|time-budget|track-tasks|loops\/.*)\.ts$/,
+  ],
+  [
+    'after-a-tool',
+    /^src\/(?:rules|guard-engine)\/(?:store-event\/(?:normalise-line|outcome-signature)|views\/(?!show-event|views-directory).*)\.ts$/,
   ],
   ['after-a-tool', /^src\/io\/(?:rotating-log|lock|content-hash)\.ts$|^src\/agents\/hooks\/outcome\.ts$/],
   [
@@ -79,7 +97,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'guard',
-    /^src\/rules\/(?!guard-home|ledger\/seal-line)|^src\/guard\/hook\/(?:answer-hook|codec-of|read-payload)\.ts$/,
+    /^src\/(?:rules|guard-engine)\/(?!guard-home|ledger\/seal-line)|^src\/guard\/hook\/(?:answer-hook|codec-of|read-payload)\.ts$/,
   ],
   ['guard', /^src\/agents\/|^src\/core\/(?!sha256|version|error|exit-code)/],
 ]
