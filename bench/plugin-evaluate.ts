@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pluginConfigSchema } from '../src/config/plugin-schema.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../src/io/files.ts'
 import { builtInPrices } from '../src/models/prices.ts'
-import type { Arm, Execution, PluginTrial, Scenario, ToolCapture } from '../src/plugin/contract.ts'
+import type { Arm } from '../src/plugin/contract.ts'
 import { knownComponents } from '../src/plugin/evaluate/detection/known-components.ts'
 import { createEvaluationFold } from '../src/plugin/evaluate/metrics/create-evaluation-fold.ts'
 import {
@@ -16,6 +16,8 @@ import {
 } from '../src/plugin/evaluate/sample-trial.ts'
 import { evaluateStored } from '../src/plugin/evaluate/stored/evaluate-stored.ts'
 import type { StoredTrial } from '../src/plugin/evaluate/stored/read-trial.ts'
+import type { Execution, PluginTrial, ToolCapture } from '../src/plugin/execute/contract.ts'
+import type { PluginScenario } from '../src/plugin/generate/contract.ts'
 import { type Figure, inMemory, inTemporary, median, timed } from './figure.ts'
 
 const many = 10_000
@@ -142,7 +144,7 @@ function store(directory: string, count: number): void {
 }
 
 /** A thousand scenarios of forty skills, in two arms, five times each. */
-function planned(index: number): { readonly scenario: Scenario; readonly trial: PluginTrial } {
+function planned(index: number): { readonly scenario: PluginScenario; readonly trial: PluginTrial } {
   const number = index % 1_000
   const arm: Arm = Math.floor(index / 1_000) % 2 === 0 ? 'alone' : 'crowd'
   const rep = 1 + Math.floor(index / 2_000)
@@ -164,7 +166,7 @@ function planned(index: number): { readonly scenario: Scenario; readonly trial: 
 function traces(
   index: number,
   trial: PluginTrial,
-  { expected_component, user_prompt }: Scenario,
+  { expected_component, user_prompt }: PluginScenario,
 ): { readonly execution: Execution; readonly lines: readonly SampleLine[] } {
   const called = index % 7 === 0 ? `other:${expected_component}` : `demo:${expected_component}`
   const captures: ToolCapture[] = Array.from({ length: 10 }, (_, call) => ({

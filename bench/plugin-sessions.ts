@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { findAgent } from '../scripts/agent-cache.ts'
-import type { Execution, SessionStrategy } from '../src/plugin/contract.ts'
+import type { Execution, SessionStrategy } from '../src/plugin/execute/contract.ts'
 import { makeDemoPlugin } from '../test/support/demo-plugin.ts'
 import { type ExecuteLab, openExecuteLab, scenarioOf } from '../test/support/execute-lab.ts'
 import { compare, type Figure } from './figure.ts'

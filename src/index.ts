@@ -69,18 +69,14 @@ export { modelAccess } from './models/model-access.ts'
 export { builtInPrices, pricesAsOf } from './models/prices.ts'
 export { selectModel } from './models/select-model.ts'
 export { analyzePlugin } from './plugin/analyze/analyze-plugin.ts'
+export type { Analysis } from './plugin/analyze/contract.ts'
 export { loadConfigWithOverrides } from './plugin/config/load-config.ts'
-export type {
-  Analysis,
-  Detection,
-  Execution,
-  PluginStep,
-  Scenario as PluginScenario,
-  Transcript,
-  TrialEvaluation,
-} from './plugin/contract.ts'
+export type { PluginStep } from './plugin/contract.ts'
+export type { Detection, TrialEvaluation } from './plugin/evaluate/contract.ts'
 export type { EvaluationSummary } from './plugin/evaluate/metrics/evaluation-summary.ts'
 export { evaluatePlugin, type PluginEvaluationOptions } from './plugin/evaluate-plugin.ts'
+export type { Execution, PluginTranscript as Transcript } from './plugin/execute/contract.ts'
+export type { PluginScenario } from './plugin/generate/contract.ts'
 export { tryHooks } from './plugin/hook-lab/try-hooks.ts'
 export { carryOut, type EvaluationEnd } from './plugin/pipeline/carry-out.ts'
 export type { EvaluationDocument } from './plugin/pipeline/evaluation-document.ts'

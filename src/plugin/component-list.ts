@@ -2,11 +2,11 @@ import type {
   AgentComponent,
   CommandComponent,
   Components,
-  ComponentType,
   HookComponent,
   McpServerComponent,
   SkillComponent,
-} from './contract.ts'
+} from './analyze/contract.ts'
+import type { ComponentType } from './contract.ts'
 
 /** Any component, with its type. */
 export type AnyComponent =

@@ -6,7 +6,7 @@ import type { Reporter } from '../report/contract.ts'
 import type { Store } from '../store/contract.ts'
 import { loadConfigWithOverrides } from './config/load-config.ts'
 import type { PluginOverrides } from './config/overrides.ts'
-import type { PluginStep, Stage } from './contract.ts'
+import type { PluginStage, PluginStep } from './contract.ts'
 import { carryOut, type EvaluationEnd } from './pipeline/carry-out.ts'
 import { evaluationTargets } from './pipeline/evaluation-target.ts'
 import type { EvaluationPowers, EvaluationRequest } from './pipeline/evaluation-work.ts'
@@ -19,7 +19,7 @@ export interface PluginEvaluationOptions {
   /** A file with the configuration; default: `plugin:` of the gantry.yaml found upward. */
   readonly configFile?: string
   /** The last stage to be done. Default: all of them. */
-  readonly until?: Stage
+  readonly until?: PluginStage
   readonly replay?: ReplayMode
   /** Default: evals/cassettes of the plugin. */
   readonly cassettes?: string

@@ -5,7 +5,8 @@ import { resolveModel } from '../../src/models/index.ts'
 import { type GradePowers, gradeTrial } from '../../src/plugin/cases/grade-trial.ts'
 import { readCases } from '../../src/plugin/cases/read-cases.ts'
 import { writeCases } from '../../src/plugin/cases/write-cases.ts'
-import type { Arm, Scenario } from '../../src/plugin/contract.ts'
+import type { Arm } from '../../src/plugin/contract.ts'
+import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
 import { partsOf } from '../support/plugin-parts.ts'
 import { scenarioOf } from '../support/plugin-trial.ts'
 import {
@@ -42,7 +43,7 @@ const staging = {
 const quiet = { expected_trigger: false, scenario_type: 'negative' } as const
 
 /** Each twice: a model that does what is expected, and one that does not. */
-const scenarios: readonly Scenario[] = [
+const scenarios: readonly PluginScenario[] = [
   scenarioOf({ id: 'skill-right', user_prompt: `Greet. ${greet}` }),
   scenarioOf({ id: 'skill-wrong', user_prompt: `Greet. ${call('Skill', { skill: 'demo:greet-formally' })}` }),
   scenarioOf({ id: 'quiet-right', user_prompt: 'Be quiet.', ...quiet }),
@@ -203,7 +204,7 @@ const judged = async (): Promise<GradePowers['judge']> => {
 /** What our graders say about the very session that the built-in runner graded, in its words. */
 const ours = async (
   result: BuiltinResult,
-  scenario: Scenario,
+  scenario: PluginScenario,
   one: BuiltinCase,
   arm: Arm,
   arms: readonly Arm[],
@@ -242,7 +243,7 @@ whenInstalled(['claude-code'], 'cases in claude plugin eval', () => {
   describe('that were written here', () => {
     let fixture: FsFixture
     let result: BuiltinResult
-    let again: readonly Scenario[]
+    let again: readonly PluginScenario[]
     beforeAll(async () => {
       fixture = await createFixture(plugin)
       const root = fixture.path.replace(/\/$/, '')

@@ -2,7 +2,7 @@ import { cpSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findAgent } from '../../scripts/agent-cache.ts'
-import type { Transcript } from '../../src/plugin/contract.ts'
+import type { PluginTranscript } from '../../src/plugin/execute/contract.ts'
 import { type Evaluated, evaluated, firedIn, trialOf } from '../e2e/plugin/lab.ts'
 import { makeProject, type TestProject } from '../e2e/support/project.ts'
 import { whenInstalled } from './support/when-installed.ts'
@@ -59,7 +59,7 @@ whenInstalled(['claude-code'], 'an example plugin, evaluated', () => {
     const { trial, verdict } = trialOf(run, 'draft-was-just-written')
     expect(verdict).toBe('pass')
     const path = join(project.store, 'runs', run.runId, 'transcripts', `${trial.id}.json`)
-    const { events } = JSON.parse(readFileSync(path, 'utf8')) as Transcript
+    const { events } = JSON.parse(readFileSync(path, 'utf8')) as PluginTranscript
     const said = events.flatMap((event) => (event.type === 'tool_result' ? [] : [event.edit.message]))
     expect(said.slice(0, 3).map(({ role, content }) => [role, content])).toEqual([
       ['user', 'Put the notes for 2.0 into NOTES.md.'],

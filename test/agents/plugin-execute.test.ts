@@ -2,9 +2,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findAgent } from '../../scripts/agent-cache.ts'
-import type { Execution, Scenario } from '../../src/plugin/contract.ts'
+import type { Execution } from '../../src/plugin/execute/contract.ts'
 import { checkPluginLoad } from '../../src/plugin/execute/load/check-plugin-load.ts'
 import type { ExecuteRequest } from '../../src/plugin/execute/request.ts'
+import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
 import { makeDemoPlugin } from '../support/demo-plugin.ts'
 import { type ExecuteLab, type LabResult, openExecuteLab, scenarioOf } from '../support/execute-lab.ts'
 import { whenInstalled } from './support/when-installed.ts'
@@ -41,7 +42,7 @@ const script = {
   ],
 }
 
-const scenarios: readonly Scenario[] = [
+const scenarios: readonly PluginScenario[] = [
   scenarioOf('skill', 'GREET Ada.', skill),
   scenarioOf('quiet', 'Do nothing.', skill),
   scenarioOf('agent', 'REVIEW it.', skill, { files: { 'notes.txt': 'a note\n' } }),

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Components } from '../../src/plugin/contract.ts'
+import type { Components } from '../../src/plugin/analyze/contract.ts'
 import type { ExecuteRequest } from '../../src/plugin/execute/request.ts'
 
 export interface DemoOptions {

@@ -11,14 +11,16 @@ import { lazyBoundary } from '../../src/models/boundary/lazy-boundary.ts'
 import type { ReplayMode } from '../../src/models/boundary/replay-mode.ts'
 import { type Budget, createBudget } from '../../src/models/budget.ts'
 import { builtInPrices } from '../../src/models/prices.ts'
-import type { Arm, Execution, PluginStep, Scenario, Transcript } from '../../src/plugin/contract.ts'
+import type { Arm, PluginStep } from '../../src/plugin/contract.ts'
+import type { Execution, PluginTranscript } from '../../src/plugin/execute/contract.ts'
 import { executeTrials } from '../../src/plugin/execute/execute-trials.ts'
 import { planTrials } from '../../src/plugin/execute/plan-trials.ts'
 import type { ExecuteRequest, ExecutionReport } from '../../src/plugin/execute/request.ts'
+import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
 import { type EventRecorder, openEventRecorder } from '../../src/store/event-recorder.ts'
 
 export interface LabRun {
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
   readonly plugin: ExecuteRequest['plugin']
   readonly config?: object
   readonly arms?: readonly Arm[]
@@ -38,10 +40,10 @@ export interface LabResult {
   readonly steps: readonly PluginStep[]
   /** In the order in which they were kept. */
   readonly executions: readonly Execution[]
-  readonly transcripts: ReadonlyMap<string, Transcript>
+  readonly transcripts: ReadonlyMap<string, PluginTranscript>
   /** Of the first trial of a scenario, or of the one with this id. */
   execution(id: string): Execution
-  transcript(id: string): Transcript
+  transcript(id: string): PluginTranscript
   events(trialId: string): readonly GantryEvent[]
 }
 
@@ -54,7 +56,7 @@ export interface ExecuteLab {
 
 interface Kept {
   readonly executions: Execution[]
-  readonly transcripts: Map<string, Transcript>
+  readonly transcripts: Map<string, PluginTranscript>
   readonly steps: PluginStep[]
 }
 
@@ -148,9 +150,9 @@ export function openExecuteLab(binary: string): ExecuteLab {
 export function scenarioOf(
   id: string,
   user_prompt: string,
-  component: Pick<Scenario, 'component_type' | 'component_ref'>,
-  more: Partial<Scenario> = {},
-): Scenario {
+  component: Pick<PluginScenario, 'component_type' | 'component_ref'>,
+  more: Partial<PluginScenario> = {},
+): PluginScenario {
   return {
     id,
     user_prompt,

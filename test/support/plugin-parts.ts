@@ -5,7 +5,7 @@ import type {
   Components,
   HookComponent,
   McpServerComponent,
-} from '../../src/plugin/contract.ts'
+} from '../../src/plugin/analyze/contract.ts'
 import { noComponents, skillOf } from './plugin-trial.ts'
 
 /** A plugin with a component of every kind, as far as cases need to know it. */

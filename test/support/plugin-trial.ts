@@ -1,15 +1,10 @@
-import type {
-  Components,
-  Execution,
-  Scenario,
-  SkillComponent,
-  Transcript,
-  TranscriptEvent,
-} from '../../src/plugin/contract.ts'
+import type { Components, SkillComponent } from '../../src/plugin/analyze/contract.ts'
 import { sampleExecution, sampleScenario } from '../../src/plugin/evaluate/sample-trial.ts'
+import type { Execution, PluginTranscript, TranscriptEvent } from '../../src/plugin/execute/contract.ts'
+import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
 
 /** Parts of a plugin evaluation for tests of cases and judges, changed where a test is about something. */
-export function scenarioOf(change: Partial<Scenario> = {}): Scenario {
+export function scenarioOf(change: Partial<PluginScenario> = {}): PluginScenario {
   return sampleScenario({ user_prompt: 'Say hello to Bob', origin: 'file', ...change })
 }
 
@@ -17,7 +12,9 @@ export function executionOf(change: Partial<Execution> = {}): Execution {
   return sampleExecution({ final_text: 'done', ...change })
 }
 
-export function transcriptOf(events: readonly TranscriptEvent[] = [said('evt_1', 'user', 'hi')]): Transcript {
+export function transcriptOf(
+  events: readonly TranscriptEvent[] = [said('evt_1', 'user', 'hi')],
+): PluginTranscript {
   return {
     metadata: {
       version: 'v3.0',

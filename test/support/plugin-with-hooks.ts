@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture, type FileTree } from 'fs-fixture'
-import type { Analysis, HookComponent } from '../../src/plugin/contract.ts'
+import type { Analysis, HookComponent } from '../../src/plugin/analyze/contract.ts'
 
 type Handler = Readonly<Record<string, unknown>>
 

@@ -7,7 +7,7 @@ import { exitCodeOf } from '../../core/run-exit-code.ts'
 import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { preflightPlugin } from '../../plugin/analyze/preflight-plugin.ts'
 import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
-import type { Stage } from '../../plugin/contract.ts'
+import type { PluginStage } from '../../plugin/contract.ts'
 import { carryOut, type EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
 import { evaluationTargets } from '../../plugin/pipeline/evaluation-target.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
@@ -33,7 +33,7 @@ import { tellUnfinished } from './tell-unfinished.ts'
 interface Asked {
   readonly plugin: string | undefined
   readonly flags: PluginFlags
-  readonly until: Stage
+  readonly until: PluginStage
 }
 
 /** `gantry plugin run`, `generate` and `execute`, once the flags are known. */

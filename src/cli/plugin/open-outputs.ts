@@ -3,7 +3,7 @@ import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
 import type { ExitCode } from '../../core/exit-code.ts'
 import { checkWritable } from '../../io/check-writable.ts'
-import type { Stage } from '../../plugin/contract.ts'
+import type { PluginStage } from '../../plugin/contract.ts'
 import { documentName, type OutputSpec, parseOutput } from '../../plugin/report/output-format.ts'
 import { writeDocument, writeDocumentFile } from '../../plugin/report/write-document.ts'
 import { type ComposedReporter, composeReporters } from '../../report/compose.ts'
@@ -31,7 +31,7 @@ export async function openOutputs(
   flags: Pick<PluginFlags, 'output' | 'reporter' | 'json'>,
   config: PluginConfig,
   context: CliContext,
-  { isOneOfMany, until }: { readonly isOneOfMany: boolean; readonly until: Stage },
+  { isOneOfMany, until }: { readonly isOneOfMany: boolean; readonly until: PluginStage },
 ): Promise<OpenOutputs> {
   const documents = [...(flags.output ?? []), ...(flags.json === true ? ['json'] : [])].map(parseOutput)
   const specs = (flags.reporter ?? []).map(parseReporterSpec)
@@ -106,7 +106,7 @@ function report(reporters: readonly ComposedReporter[], context: CliContext): Ex
 function refuseWhatCannotBe(
   wanted: readonly { readonly path: string | null }[],
   isOneOfMany: boolean,
-  until: Stage,
+  until: PluginStage,
 ): void {
   const onStdout = wanted.filter(({ path }) => path === null).length
   if (onStdout > 1)

@@ -1,5 +1,5 @@
 import type { Project } from '../../config/load.ts'
-import type { Analysis } from '../../plugin/contract.ts'
+import type { Analysis } from '../../plugin/analyze/contract.ts'
 import type { CostEstimate } from '../../plugin/generate/estimate-costs.ts'
 import { estimateEvaluation } from '../../plugin/pipeline/estimate-evaluation.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'

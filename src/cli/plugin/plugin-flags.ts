@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type ReplayMode, replayModes } from '../../models/boundary/replay-mode.ts'
-import { type Arm, arms, type Stage } from '../../plugin/contract.ts'
+import { type Arm, arms, type PluginStage } from '../../plugin/contract.ts'
 import { count, duration, list, repeated, share, usd } from '../flag-values.ts'
 
 /** Flags shared by the commands that begin an evaluation, as commander hands them over. Absent: file or default decides. */
@@ -154,5 +154,5 @@ export function withDryRunFlags(command: Command): Command {
 
 export interface ResumeFlags extends PluginFlags {
   readonly runId?: string
-  readonly fromStage?: Stage
+  readonly fromStage?: PluginStage
 }

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/duration.ts'
 import { monotonicMs } from '../../io/monotonic.ts'
-import type { PluginStep, Stage } from '../../plugin/contract.ts'
+import type { PluginStage, PluginStep } from '../../plugin/contract.ts'
 import { type Display, plainDisplay, type View } from '../../report/console/display.ts'
 import { palette } from '../../report/console/palette.ts'
 import type { ReporterContext } from '../../report/contract.ts'
@@ -31,7 +31,7 @@ type StageEnd = Extract<PluginStep, { readonly kind: 'stage_complete' }>
 
 const quiet: PluginView = { begin: () => {}, step: () => {}, stop: () => {} }
 
-const titles: Readonly<Record<Stage, string>> = {
+const titles: Readonly<Record<PluginStage, string>> = {
   analysis: 'Analysis',
   generation: 'Generation',
   execution: 'Execution',
@@ -68,7 +68,7 @@ function stageView(
   { verbose, barWidth, promptLength }: PluginViewOptions,
 ): PluginView {
   const paint = palette(stream.color, asciiOnly(env))
-  let stage: Stage = 'analysis'
+  let stage: PluginStage = 'analysis'
   let total = 0
   let done = 0
   let bad = 0
@@ -168,7 +168,7 @@ function stageView(
   }
 }
 
-const unitOf: Readonly<Record<Stage, string>> = {
+const unitOf: Readonly<Record<PluginStage, string>> = {
   analysis: 'component',
   generation: 'scenario',
   execution: 'trial',

@@ -1,5 +1,10 @@
 import pc from 'picocolors'
-import type { Analysis, Finding, ListingBudget, PreflightNotice } from '../../plugin/contract.ts'
+import type {
+  Analysis,
+  ListingBudget,
+  PluginFinding,
+  PreflightNotice,
+} from '../../plugin/analyze/contract.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { counted, formatCount } from '../../report/quantity.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
@@ -67,7 +72,7 @@ function printWarning(
   for (const line of wrapText(plainLine(suggestion), columns - 3)) stream.write(`  ${dim(line)}\n`)
 }
 
-function printFindings(findings: readonly Finding[], stream: CliStream, columns: number): void {
+function printFindings(findings: readonly PluginFinding[], stream: CliStream, columns: number): void {
   const { bold, dim, red, yellow, cyan, green } = pc.createColors(stream.color)
   stream.write(`\n${bold('Findings')}\n`)
   if (findings.length === 0) stream.write(`  ${green('none')}\n`)

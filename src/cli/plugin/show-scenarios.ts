@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import pc from 'picocolors'
 import { writeCases } from '../../plugin/cases/write-cases.ts'
-import type { Scenario } from '../../plugin/contract.ts'
+import type { PluginScenario } from '../../plugin/generate/contract.ts'
 import type { EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
 import { evaluationFiles, readAnalysis, readScenarios } from '../../plugin/pipeline/evaluation-files.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
@@ -61,7 +61,7 @@ export async function showScenarios(
   stream.write(`Next   gantry plugin resume ${runId}\n`)
 }
 
-const columns = (promptLength: number): readonly Column<Scenario>[] => [
+const columns = (promptLength: number): readonly Column<PluginScenario>[] => [
   { title: 'scenario', text: ({ id }) => plainLine(id), shorten: 'middle' },
   { title: 'type', text: ({ scenario_type: type }) => type, dropAt: 2 },
   { title: 'fires', text: ({ expected_trigger: fires }) => (fires ? 'yes' : 'no') },

@@ -1,11 +1,11 @@
-import type { Stage } from '../../plugin/contract.ts'
+import type { PluginStage } from '../../plugin/contract.ts'
 import type { EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
 import type { CliContext, CliStream } from '../context.ts'
 
 /** A run that ended before its verdicts: where it lies, and how it goes on. */
 export function tellUnfinished(
   { runId, runDir, interrupted }: EvaluationEnd,
-  { json, until }: { readonly json: boolean; readonly until: Stage },
+  { json, until }: { readonly json: boolean; readonly until: PluginStage },
   stream: CliStream,
   context: Pick<CliContext, 'stdout'>,
 ): void {

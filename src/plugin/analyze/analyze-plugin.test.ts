@@ -2,8 +2,8 @@ import { realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import type { Analysis } from '../contract.ts'
 import { analyzePlugin } from './analyze-plugin.ts'
+import type { Analysis } from './contract.ts'
 
 const files = {
   'p/.claude-plugin/plugin.json': '{"name":"demo","version":"1.0.0"}',

@@ -1,4 +1,4 @@
-import type { Analysis, Components, Preflight } from '../contract.ts'
+import type { Analysis, Components, Preflight } from './contract.ts'
 import { hookComponents } from './hooks/hook-components.ts'
 import { listedComponents, placesOf } from './listed-components.ts'
 import { defaultContextTokens, listingBudget } from './listing.ts'

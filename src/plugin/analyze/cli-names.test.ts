@@ -4,8 +4,8 @@ import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
 import { displayWidth } from '../../report/text-width.ts'
 import { componentId } from '../component-list.ts'
-import type { Analysis } from '../contract.ts'
 import { analyzePlugin } from './analyze-plugin.ts'
+import type { Analysis } from './contract.ts'
 
 /** Plugins, and what Claude Code 2.1.325 reported when it had loaded them. */
 interface Case {

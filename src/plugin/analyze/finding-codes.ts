@@ -1,7 +1,7 @@
-import type { Finding } from '../contract.ts'
+import type { PluginFinding } from './contract.ts'
 
 interface CodeFacts {
-  readonly severity: Finding['severity']
+  readonly severity: PluginFinding['severity']
   /** What it says of the plugin; also the table in `docs/plugin-findings.md`. */
   readonly meaning: string
 }

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
-import type { Analysis, Finding } from '../contract.ts'
 import { analyzePlugin } from './analyze-plugin.ts'
+import type { Analysis, PluginFinding } from './contract.ts'
 import { type FindingCode, findingCodes } from './finding-codes.ts'
 
 interface Case {
@@ -16,7 +16,7 @@ interface Case {
   readonly make?: (root: string) => void
   /** Of another plugin beside it. */
   readonly crowd?: Readonly<Record<string, string>>
-  readonly expected: Partial<Finding>
+  readonly expected: Partial<PluginFinding>
 }
 
 const skill = (description: string, more = '') => `---\ndescription: ${description}\n${more}---\nbody\n`

@@ -1,5 +1,5 @@
 import { displayWidth } from '../../report/text-width.ts'
-import type { ListingBudget } from '../contract.ts'
+import type { ListingBudget } from './contract.ts'
 
 /** Something Claude Code lists for its model, in its order: commands of all plugins, then skills of all plugins. */
 export interface ListedComponent {

@@ -1,5 +1,5 @@
 import { componentId } from '../component-list.ts'
-import type { McpServerComponent } from '../contract.ts'
+import type { McpServerComponent } from './contract.ts'
 import type { Named } from './note-collisions.ts'
 import type { PluginParts } from './read-plugin.ts'
 

@@ -1,4 +1,4 @@
-import type { ListingBudget } from '../contract.ts'
+import type { ListingBudget } from './contract.ts'
 import type { Notes } from './notes.ts'
 
 /** Says which descriptions of the plugin Claude Code would not tell its model. */

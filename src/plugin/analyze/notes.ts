@@ -1,4 +1,4 @@
-import type { Finding } from '../contract.ts'
+import type { PluginFinding } from './contract.ts'
 import { type FindingCode, findingCodes } from './finding-codes.ts'
 
 export interface Remark {
@@ -8,7 +8,7 @@ export interface Remark {
   readonly components?: readonly string[]
   readonly path?: string
   readonly line?: number | undefined
-  readonly severity?: Finding['severity']
+  readonly severity?: PluginFinding['severity']
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
@@ -16,11 +16,11 @@ export interface Remark {
 export interface Notes {
   add(code: FindingCode, remark: Remark): void
   /** The worst first, then as the files are ordered. Said twice is said once. */
-  findings(): readonly Finding[]
+  findings(): readonly PluginFinding[]
 }
 
 export function createNotes(): Notes {
-  const found = new Map<string, Finding>()
+  const found = new Map<string, PluginFinding>()
   const counts = new Map<FindingCode, number>()
   return {
     add: (code, remark) => {
@@ -43,12 +43,12 @@ export function createNotes(): Notes {
 /** A plugin in which something is wrong a thousand times is not described any better by the second five hundred. */
 const mostOfOne = 500
 
-function leftOut(code: FindingCode, count: number): Finding {
+function leftOut(code: FindingCode, count: number): PluginFinding {
   const message = `${count} more findings of this kind are not told`
   return findingOf(code, { message, suggestion: 'Look at those that are told first.', severity: 'info' })
 }
 
-function findingOf(code: FindingCode, remark: Remark): Finding {
+function findingOf(code: FindingCode, remark: Remark): PluginFinding {
   const { message, suggestion, components = [], path, line, severity, detail } = remark
   return {
     code,
@@ -62,9 +62,9 @@ function findingOf(code: FindingCode, remark: Remark): Finding {
   }
 }
 
-const weights = { error: 0, warning: 1, info: 2 } as const satisfies Record<Finding['severity'], number>
+const weights = { error: 0, warning: 1, info: 2 } as const satisfies Record<PluginFinding['severity'], number>
 
-function byWeight(a: Finding, b: Finding): number {
+function byWeight(a: PluginFinding, b: PluginFinding): number {
   return (
     weights[a.severity] - weights[b.severity] ||
     compareText(a.path ?? '', b.path ?? '') ||

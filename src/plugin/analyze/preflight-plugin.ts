@@ -4,7 +4,7 @@ import { entryKind } from '../../io/entry-kind.ts'
 import { isDirectory, isMissing } from '../../io/path-kind.ts'
 import { realPath } from '../../io/real-path.ts'
 import { resolveLinks } from '../../io/resolve-links.ts'
-import type { Preflight, PreflightCode, PreflightNotice } from '../contract.ts'
+import type { Preflight, PreflightCode, PreflightNotice } from './contract.ts'
 import { manifestFile, readManifest } from './manifest/read-manifest.ts'
 
 /** Whether there is a plugin at a path that may be looked at. Every error but a missing name ends the check at once. */

@@ -1,4 +1,4 @@
-import type { Analysis, Components } from '../contract.ts'
+import type { Analysis, Components } from './contract.ts'
 
 /** One map per type, by name, with the keys of the tool this format comes from. */
 export function triggerUnderstanding(components: Components): Analysis['trigger_understanding'] {

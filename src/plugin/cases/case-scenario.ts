@@ -1,19 +1,19 @@
 import { defined } from '../../agents/json-fields.ts'
 import { componentId } from '../component-list.ts'
 import {
-  type CaseFacts,
-  type Scenario,
+  type EvalCaseFacts,
+  type PluginScenario,
   type ScenarioType,
   type SemanticVariation,
   scenarioTypes,
-} from '../contract.ts'
+} from '../generate/contract.ts'
 import { type Expectation, quietTag } from './expectation.ts'
 import type { WrittenCase } from './read-case.ts'
 
 /** What a case brings along that lies in files beside it. */
 export interface CaseExtras {
-  readonly setup_messages?: Scenario['setup_messages']
-  readonly files?: Scenario['files']
+  readonly setup_messages?: PluginScenario['setup_messages']
+  readonly files?: PluginScenario['files']
   /** Absolute. */
   readonly plugins?: readonly string[]
 }
@@ -29,7 +29,7 @@ export function caseScenario(
   id: string,
   { component, expected }: Expectation,
   extras: CaseExtras,
-): Scenario {
+): PluginScenario {
   const { tags = [], description, expected_outcome, allowed_tools = [] } = written
   const name = component?.component.name ?? ''
   const type = component?.type ?? 'skill'
@@ -62,7 +62,7 @@ export function caseScenario(
   })
 }
 
-function factsOf(written: WrittenCase, { plugins, files, setup_messages }: CaseExtras): CaseFacts {
+function factsOf(written: WrittenCase, { plugins, files, setup_messages }: CaseExtras): EvalCaseFacts {
   const { dir, graders, timeout_seconds: seconds } = written
   return defined({
     dir,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { partsOf } from '../../../test/support/plugin-parts.ts'
 import { skillOf } from '../../../test/support/plugin-trial.ts'
-import type { Components, Grader } from '../contract.ts'
+import type { Components } from '../analyze/contract.ts'
+import type { Grader } from '../generate/contract.ts'
 import { expectationOf } from './expectation.ts'
 
 const used = (tool: string, input_match?: string, min = 1, max: number | null = null): Grader => ({

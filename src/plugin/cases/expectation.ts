@@ -1,5 +1,6 @@
+import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentId, componentList } from '../component-list.ts'
-import type { Analysis, Grader } from '../contract.ts'
+import type { Grader } from '../generate/contract.ts'
 import { claimOf, type TriggerClaim } from './trigger-words.ts'
 
 /** A case as far as it tells which component should fire. */

@@ -11,7 +11,9 @@ import {
 import { pluginConfigSchema } from '../../config/plugin-schema.ts'
 import type { PaidSample } from '../../judge/take-samples.ts'
 import { resolveModel } from '../../models/index.ts'
-import type { Arm, Execution, Grader, Transcript } from '../contract.ts'
+import type { Arm } from '../contract.ts'
+import type { Execution, PluginTranscript } from '../execute/contract.ts'
+import type { Grader } from '../generate/contract.ts'
 import type { GivenPassVote } from './grade/take-votes.ts'
 import { type GradePowers, gradeTrial } from './grade-trial.ts'
 
@@ -54,7 +56,7 @@ const named = (grader: Grader, change: Facts): Grader => ({ ...grader, ...change
 
 interface Setting {
   readonly execution?: Partial<Execution>
-  readonly transcript?: Transcript | null
+  readonly transcript?: PluginTranscript | null
   readonly powers?: Partial<GradePowers>
   readonly dir?: string
 }

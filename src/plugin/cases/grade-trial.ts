@@ -1,7 +1,9 @@
 import type { GateResult } from '../../core/trial.ts'
 import type { SampleCheckpoint } from '../../judge/take-samples.ts'
-import type { Arm, Execution, Grader, Scenario, Transcript } from '../contract.ts'
+import type { Arm } from '../contract.ts'
 import { type GraderGate, graderScore } from '../evaluate/grader-gate.ts'
+import type { Execution, PluginTranscript } from '../execute/contract.ts'
+import type { Grader, PluginScenario } from '../generate/contract.ts'
 import { gradeFreely } from './grade/free-graders.ts'
 import { gradeForMoney, isPaid } from './grade/paid-graders.ts'
 import { scoredGraders } from './grade/scored-graders.ts'
@@ -28,9 +30,9 @@ export interface GradedCase {
 
 /** Asks every grader of a case about a trial, with the meaning the graders have for `claude plugin eval`. */
 export async function gradeTrial(
-  scenario: Scenario,
+  scenario: PluginScenario,
   execution: Execution,
-  transcript: Transcript | null,
+  transcript: PluginTranscript | null,
   { arms, judge, checkpoint }: GradePowers,
 ): Promise<GradedCase> {
   const trial: GradedTrial = { scenario, execution, transcript }

@@ -1,4 +1,4 @@
-import type { Grader } from '../contract.ts'
+import type { Grader } from '../generate/contract.ts'
 import { type CaseProblem, problem } from './case-problem.ts'
 import type { WrittenCase } from './read-case.ts'
 

@@ -1,5 +1,5 @@
 import { asArray, asObject, asString, type Json, parseObject } from '../../agents/json-fields.ts'
-import type { SetupMessage } from '../contract.ts'
+import type { SetupMessage } from '../generate/contract.ts'
 
 /** The words of a conversation in which nothing but words was said; null when tools were used in it or a line cannot be read. */
 export function plainHistory(text: string): readonly SetupMessage[] | null {

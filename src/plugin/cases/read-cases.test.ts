@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { partsOf } from '../../../test/support/plugin-parts.ts'
-import type { Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { type ReadCasesOptions, readCases } from './read-cases.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -102,7 +102,7 @@ test('a prompt and its graders become a scenario with everything the case says',
         },
       ],
     },
-  } satisfies Scenario)
+  } satisfies PluginScenario)
 })
 
 test.each([

@@ -2,7 +2,8 @@ import { entryKind } from '../../io/entry-kind.ts'
 import { pathKind } from '../../io/path-kind.ts'
 import { realPath } from '../../io/real-path.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
-import type { Analysis, Scenario } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { caseIds } from './case-ids.ts'
 import { type CaseProblem, problem } from './case-problem.ts'
 import { type CaseExtras, caseScenario } from './case-scenario.ts'
@@ -24,7 +25,7 @@ export interface ReadCasesOptions {
 }
 
 export interface ReadCases {
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
   readonly problems: readonly CaseProblem[]
 }
 

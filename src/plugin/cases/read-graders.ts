@@ -1,7 +1,7 @@
 import { GantryError } from '../../core/error.ts'
 import { entryKind } from '../../io/entry-kind.ts'
 import { fileProblem, parseYaml } from '../../io/yaml.ts'
-import type { Grader } from '../contract.ts'
+import type { Grader } from '../generate/contract.ts'
 import { type CaseProblem, problem, problemOf } from './case-problem.ts'
 import { writtenGraderSchema } from './grader-schema.ts'
 import { listPlain } from './list-plain.ts'

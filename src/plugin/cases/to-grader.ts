@@ -1,4 +1,4 @@
-import type { Grader, ToolPattern } from '../contract.ts'
+import type { Grader, ToolPattern } from '../generate/contract.ts'
 import type { WrittenGrader } from './grader-schema.ts'
 import { compileJsPattern } from './pattern/compile-js-pattern.ts'
 

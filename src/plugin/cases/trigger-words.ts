@@ -1,5 +1,6 @@
+import type { Components } from '../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../component-list.ts'
-import type { Components, Grader, ToolPattern } from '../contract.ts'
+import type { Grader, ToolPattern } from '../generate/contract.ts'
 import { inputMatch } from './pattern/input-match.ts'
 
 /** What a grader says about whether components fire. */

@@ -4,7 +4,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
 import { partsOf } from '../../../test/support/plugin-parts.ts'
 import { scenarioOf } from '../../../test/support/plugin-trial.ts'
-import type { Grader, Scenario } from '../contract.ts'
+import type { Grader, PluginScenario } from '../generate/contract.ts'
 import { readCases } from './read-cases.ts'
 import { writeCases } from './write-cases.ts'
 
@@ -17,7 +17,7 @@ const place = async (files: Readonly<Record<string, string>> = {}) => {
     root,
     dir: `${root}/evals`,
     plugin,
-    write: (scenarios: readonly Scenario[], overwrite = false) =>
+    write: (scenarios: readonly PluginScenario[], overwrite = false) =>
       writeCases(scenarios, { dir: `${root}/evals`, plugin, overwrite }),
     read: () => readCases(root, { plugin }),
     text: (path: string) => readFileSync(`${root}/evals/${path}`, 'utf8'),
@@ -26,9 +26,9 @@ const place = async (files: Readonly<Record<string, string>> = {}) => {
 }
 
 /** What a case cannot help being. */
-const asCase = ({ origin: _, case: __, ...scenario }: Scenario) => scenario
+const asCase = ({ origin: _, case: __, ...scenario }: PluginScenario) => scenario
 
-const roundTrip = async (scenarios: readonly Scenario[]) => {
+const roundTrip = async (scenarios: readonly PluginScenario[]) => {
   const { write, read } = await place()
   const written = await write(scenarios)
   const { scenarios: again, problems } = await read()

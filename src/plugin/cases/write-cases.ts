@@ -3,7 +3,8 @@ import { GantryError } from '../../core/error.ts'
 import { entryKind } from '../../io/entry-kind.ts'
 import { writeFileAtomic } from '../../io/files.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
-import type { Analysis, Scenario } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { caseIds } from './case-ids.ts'
 import { usableCaseText } from './read-case-text.ts'
 import { caseFiles } from './write/case-files.ts'
@@ -29,7 +30,7 @@ export interface CaseOutcome {
 
 /** Scenarios as cases of `claude plugin eval`. Reading them again gives the same scenarios. */
 export async function writeCases(
-  scenarios: readonly Scenario[],
+  scenarios: readonly PluginScenario[],
   { dir, plugin, overwrite = false }: WriteCasesOptions,
 ): Promise<readonly CaseOutcome[]> {
   refuseEscape(dir, plugin.plugin_path)
@@ -67,7 +68,7 @@ function directoryOf(id: string): string {
 }
 
 /** Facts that are places on this machine belong to a case that is there. */
-function notWritable({ case: facts }: Scenario): string | null {
+function notWritable({ case: facts }: PluginScenario): string | null {
   if (facts === undefined) return null
   const { scaffold_script, history_file, add_dirs, plugins, graders } = facts
   const isBound =

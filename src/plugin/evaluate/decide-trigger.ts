@@ -1,4 +1,4 @@
-import { confidences, type Detection, type PluginJudgement, type TrialEvaluation } from '../contract.ts'
+import { confidences, type Detection, type PluginJudgement, type TrialEvaluation } from './contract.ts'
 import type { Ambiguity } from './is-ambiguous.ts'
 
 export interface TriggerFacts {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Arm, Execution, Scenario } from '../contract.ts'
+import type { Arm } from '../contract.ts'
+import type { Execution } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { evaluateTrial } from './evaluate-trial.ts'
 import { isAmbiguous } from './is-ambiguous.ts'
 import { firedLabel } from './metrics/fired-component.ts'
@@ -18,7 +20,7 @@ import {
 
 interface Row {
   readonly name: string
-  readonly scenario: Partial<Scenario>
+  readonly scenario: Partial<PluginScenario>
   readonly arm: Arm
   readonly execution: Partial<Execution>
   readonly transcript?: readonly SampleLine[]

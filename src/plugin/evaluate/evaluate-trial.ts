@@ -1,17 +1,10 @@
 import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { settled } from '../../core/case-tally.ts'
 import type { GateResult } from '../../core/trial.ts'
-import {
-  confidences,
-  type Detection,
-  type Execution,
-  type PluginJudgement,
-  type PluginTrial,
-  type Scenario,
-  type Transcript,
-  type TrialEvaluation,
-} from '../contract.ts'
+import type { Execution, PluginTranscript, PluginTrial } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { analyzeConflict } from './conflict/analyze-conflict.ts'
+import { confidences, type Detection, type PluginJudgement, type TrialEvaluation } from './contract.ts'
 import { decideTrigger } from './decide-trigger.ts'
 import { detectFirings } from './detection/detect-components.ts'
 import { detectionOf } from './detection/detection-of.ts'
@@ -27,10 +20,10 @@ import { leaksOf, remarks } from './remarks.ts'
 import { trialVerdict } from './trial-verdict.ts'
 
 export interface TrialInput {
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
   readonly trial: PluginTrial
   readonly execution: Execution
-  readonly transcript: Transcript | null
+  readonly transcript: PluginTranscript | null
   readonly known: KnownComponents
   readonly config: Pick<PluginConfig, 'evaluation' | 'conflict_detection' | 'tuning'>
   /** null: no judge was asked. */

@@ -1,4 +1,5 @@
-import type { Detection, Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { Detection } from './contract.ts'
 import { type KnownComponent, type KnownComponents, normalName } from './detection/known-components.ts'
 
 /**
@@ -6,7 +7,7 @@ import { type KnownComponent, type KnownComponents, normalName } from './detecti
  * `unknown` when the plugin has none of that name and type: then the scenario is broken.
  */
 export function expectedComponent(
-  { component_ref, expected_component, component_type }: Scenario,
+  { component_ref, expected_component, component_type }: PluginScenario,
   known: KnownComponents,
 ): KnownComponent | 'unknown' | null {
   const written = expected_component === '' ? component_ref : expected_component

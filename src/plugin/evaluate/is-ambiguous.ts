@@ -1,4 +1,6 @@
-import type { Detection, Execution, Scenario, Transcript } from '../contract.ts'
+import type { Execution, PluginTranscript } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { Detection } from './contract.ts'
 import { detectFromSubagents } from './detection/agents.ts'
 import { succeeded, toolOutcomes } from './detection/correlation.ts'
 import { identity } from './detection/first-of-each.ts'
@@ -9,9 +11,9 @@ import { mentions } from './mentions.ts'
 import { ownWordsOf } from './own-words.ts'
 
 export interface AmbiguityInput {
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
   readonly execution: Execution
-  readonly transcript: Transcript | null
+  readonly transcript: PluginTranscript | null
   readonly detections: readonly Detection[]
   readonly known: KnownComponents
 }
@@ -91,7 +93,7 @@ function unseen(input: AmbiguityInput, expected: KnownComponent): Ambiguity | nu
     : null
 }
 
-function areCapturesMissing(execution: Execution, transcript: Transcript | null): boolean {
+function areCapturesMissing(execution: Execution, transcript: PluginTranscript | null): boolean {
   const { detected_tools, subagent_captures, expansions, termination_type } = execution
   if (detected_tools.length + subagent_captures.length + expansions.length > 0) return false
   if (termination_type === 'error') return true

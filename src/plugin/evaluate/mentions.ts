@@ -1,4 +1,5 @@
-import type { ComponentType, Transcript } from '../contract.ts'
+import type { ComponentType } from '../contract.ts'
+import type { PluginTranscript } from '../execute/contract.ts'
 import type { KnownComponent } from './detection/known-components.ts'
 import type { OwnWords } from './own-words.ts'
 
@@ -6,7 +7,11 @@ import type { OwnWords } from './own-words.ts'
  * Whether the agent speaks of a component: by its full name, or by its own name beside the word for what it is. A skill called
  * `test` is not meant by every sentence about tests. What we put into the agent's mouth does not count.
  */
-export function mentions(transcript: Transcript, component: KnownComponent, ownWords: OwnWords): boolean {
+export function mentions(
+  transcript: PluginTranscript,
+  component: KnownComponent,
+  ownWords: OwnWords,
+): boolean {
   const wanted = phrases(component)
   return transcript.events.some((event) => {
     if (event.type !== 'assistant') return false

@@ -1,4 +1,4 @@
-import type { Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 
 /** What Gantry itself says in a trial: that it stands in the transcript proves nothing. */
 export interface OwnWords {
@@ -7,7 +7,7 @@ export interface OwnWords {
   readonly userMessages: number
 }
 
-export function ownWordsOf({ user_prompt, setup_messages = [] }: Scenario): OwnWords {
+export function ownWordsOf({ user_prompt, setup_messages = [] }: PluginScenario): OwnWords {
   return {
     texts: new Set(
       [user_prompt, ...setup_messages.map(({ content }) => content)].map((words) => words.trim()),

@@ -1,4 +1,7 @@
-import type { Arm, Execution, PluginJudgement, Scenario, TrialEvaluation } from '../contract.ts'
+import type { Arm } from '../contract.ts'
+import type { Execution } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { PluginJudgement, TrialEvaluation } from './contract.ts'
 import { evaluateTrial } from './evaluate-trial.ts'
 import type { GraderGate } from './grader-gate.ts'
 import { sampleKnown } from './sample-known.ts'
@@ -9,7 +12,7 @@ export interface SampleTrial {
   readonly scenario?: string
   readonly arm?: Arm
   readonly rep?: number
-  readonly more?: Partial<Scenario>
+  readonly more?: Partial<PluginScenario>
   /** Skills that were called, in order: `demo:greet`. */
   readonly calls?: readonly string[]
   readonly execution?: Partial<Execution>

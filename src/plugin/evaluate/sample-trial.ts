@@ -1,18 +1,14 @@
 import { pluginConfigSchema } from '../../config/plugin-schema.ts'
-import type {
-  Components,
-  ComponentType,
-  Execution,
-  PluginJudgement,
-  Scenario,
-  Transcript,
-  TranscriptEvent,
-} from '../contract.ts'
+import type { Components } from '../analyze/contract.ts'
+import type { ComponentType } from '../contract.ts'
+import type { Execution, PluginTranscript, TranscriptEvent } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { PluginJudgement } from './contract.ts'
 import type { PluginParts } from './detection/known-components.ts'
 import type { TrialInput } from './evaluate-trial.ts'
 
 /** Samples for tests and measurements: whole, and everything can be said otherwise. */
-export function sampleScenario(more: Partial<Scenario> = {}): Scenario {
+export function sampleScenario(more: Partial<PluginScenario> = {}): PluginScenario {
   return {
     id: 'greet-direct-1',
     component_ref: more.expected_component ?? 'greet',
@@ -70,7 +66,10 @@ export type SampleLine =
     }
   | { readonly result: string; readonly text?: string; readonly error?: boolean }
 
-export function sampleTranscript(lines: readonly SampleLine[], startedAtMs = 1_790_000_000_000): Transcript {
+export function sampleTranscript(
+  lines: readonly SampleLine[],
+  startedAtMs = 1_790_000_000_000,
+): PluginTranscript {
   return {
     metadata: {
       version: 'v3.0',

@@ -1,12 +1,13 @@
 import type { GateResult } from '../../core/trial.ts'
 import type { Verdict } from '../../core/verdict.ts'
-import type { Execution, Scenario } from '../contract.ts'
+import type { Execution } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { componentWords } from './component-words.ts'
 import type { KnownComponent } from './detection/known-components.ts'
 import type { GraderGate } from './grader-gate.ts'
 
 export interface VerdictFacts {
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
   readonly execution: Execution
   readonly expected: KnownComponent | 'unknown' | null
   /** Of the plugin under test, in an arm where it should not be. */

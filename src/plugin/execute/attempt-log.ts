@@ -5,7 +5,7 @@ import type { ModelUsage } from '../../core/trial.ts'
 import { systemClock } from '../../io/clock.ts'
 import { type PriceTable, price } from '../../models/pricing.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
-import type { TranscriptError } from '../contract.ts'
+import type { TranscriptError } from './contract.ts'
 import { foldTranscript, type TranscriptFold } from './transcript/fold-transcript.ts'
 
 export interface AttemptLogOptions {

@@ -1,7 +1,7 @@
 import type { AgentOutcome } from '../../agents/contract.ts'
 import type { ModelUsage } from '../../core/trial.ts'
-import type { Execution, TranscriptError, TranscriptEvent } from '../contract.ts'
 import type { Captures } from './captures/capture-sheet.ts'
+import type { Execution, TranscriptError, TranscriptEvent } from './contract.ts'
 
 /** One try at a trial, before anybody says what it means. */
 export interface Attempt {

@@ -1,6 +1,6 @@
 import { agentCostUsd, pricedUsage } from '../../model-link/agent-cost.ts'
-import type { Execution, Transcript, TranscriptError } from '../contract.ts'
 import type { Attempt } from './attempt.ts'
+import type { Execution, PluginTranscript, TranscriptError } from './contract.ts'
 import type { ExecuteRequest } from './request.ts'
 import type { GroupedTrial } from './trial-groups.ts'
 
@@ -13,7 +13,7 @@ export interface EarlierTries {
 
 export interface MadeTrial {
   readonly execution: Execution
-  readonly transcript: Transcript
+  readonly transcript: PluginTranscript
 }
 
 /** The two documents of a trial, with every secret out of them: texts change, names and numbers do not. */
@@ -57,7 +57,7 @@ export function buildExecution(
     infra_retries: earlier.count,
     warnings: attempt.warnings,
   }
-  const transcript: Transcript = {
+  const transcript: PluginTranscript = {
     metadata: {
       version: 'v3.0',
       plugin_name: plugin.plugin_name,

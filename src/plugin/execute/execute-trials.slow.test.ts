@@ -11,7 +11,8 @@ import {
   scenarioOf,
 } from '../../../test/support/execute-lab.ts'
 import { createBudget } from '../../models/budget.ts'
-import type { Execution, Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { Execution } from './contract.ts'
 import { executeTrials } from './execute-trials.ts'
 
 let lab: ExecuteLab
@@ -35,14 +36,14 @@ afterAll(async () => {
 })
 
 const skill = { component_type: 'skill', component_ref: 'greet' } as const
-const ask = (id: string, prompt: string, more: Partial<Scenario> = {}): Scenario =>
+const ask = (id: string, prompt: string, more: Partial<PluginScenario> = {}): PluginScenario =>
   scenarioOf(id, prompt, skill, more)
 
 /** Waits of a test are short. */
 const tuning = { retry: { max_retries: 2 }, timeouts: { retry_initial_ms: 100, retry_max_ms: 1_000 } }
 
 function run(
-  scenarios: readonly Scenario[],
+  scenarios: readonly PluginScenario[],
   { mode = '', config, env, ...more }: Partial<LabRun> & { readonly mode?: string } = {},
 ): Promise<LabResult & { readonly state: string }> {
   states += 1
@@ -276,7 +277,7 @@ describe('a workspace', () => {
   test('is filled by the script of a case only when that is allowed', async () => {
     const script = join(lab.dir, 'scaffold.sh')
     writeFileSync(script, 'echo "$EVAL_WORD" > made.txt; test "$EVAL_WORD" = good')
-    const withWord = (word: string): Scenario =>
+    const withWord = (word: string): PluginScenario =>
       ask(`case-${word}`, 'ls', {
         case: { dir: lab.dir, graders: [], scaffold_script: script, env: { EVAL_WORD: word } },
       })

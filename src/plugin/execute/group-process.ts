@@ -1,5 +1,5 @@
 import type { AgentOutcome, FailureReport } from '../../agents/contract.ts'
-import type { Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import type { GroupWork } from './group-work.ts'
 import { type LiveAgent, openLiveAgent } from './live-agent.ts'
 import { proveLoad } from './load/prove-load.ts'
@@ -9,7 +9,7 @@ import type { ProcessSettings } from './process-settings.ts'
 /** The process of a group, opened when it is needed and again when it has died. */
 export interface GroupProcess {
   /** A process that has proven what it loaded, or why a scenario cannot be asked. */
-  ready(scenario: Scenario, options: { readonly maxCostUsd: number | undefined }): Promise<Ready>
+  ready(scenario: PluginScenario, options: { readonly maxCostUsd: number | undefined }): Promise<Ready>
   /** Ends one that cannot be asked any more. */
   tidy(): Promise<void>
   close(): Promise<void>
@@ -67,7 +67,7 @@ export function openGroupProcess(settings: ProcessSettings, { request, tally }: 
 
 /** A server that was connected when it was looked at may fail in a later process: that is no fault of the plugin. */
 function unconnected(
-  { component_type, component_ref }: Scenario,
+  { component_type, component_ref }: PluginScenario,
   { components }: GroupWork['request']['plugin'],
   { loaded }: LiveAgent,
 ): string | null {

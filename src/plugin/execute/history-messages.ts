@@ -1,7 +1,7 @@
 import { asArray, asObject, asString, type Json, parseObject } from '../../agents/json-fields.ts'
 import { GantryError } from '../../core/error.ts'
 import { readTextIfExists } from '../../io/directory.ts'
-import type { SetupMessage } from '../contract.ts'
+import type { SetupMessage } from '../generate/contract.ts'
 
 export type History =
   | { readonly kind: 'messages'; readonly messages: readonly SetupMessage[] }

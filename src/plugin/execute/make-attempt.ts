@@ -4,7 +4,7 @@ import { systemClock } from '../../io/clock.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
 import { keptFiles } from '../cases/grade/kept-files.ts'
-import type { Scenario, SetupMessage } from '../contract.ts'
+import type { PluginScenario, SetupMessage } from '../generate/contract.ts'
 import { type Attempt, unasked } from './attempt.ts'
 import { type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { forgetMemories } from './forget-memories.ts'
@@ -58,7 +58,7 @@ export async function makeAttempt(
 
 /** Answers with what was said before the scenario, or with why the case is broken. */
 async function beginScenario(
-  scenario: Scenario,
+  scenario: PluginScenario,
   { request, live }: AttemptPowers,
 ): Promise<readonly SetupMessage[] | string> {
   const { workspace, place } = live
@@ -88,7 +88,7 @@ async function beginScenario(
 }
 
 async function ask(
-  scenario: Scenario,
+  scenario: PluginScenario,
   before: readonly SetupMessage[],
   log: AttemptLog,
   powers: AttemptPowers,
@@ -148,7 +148,7 @@ async function lookAtWorkspace(
   return { changes, warnings: [...refused, ...rest] }
 }
 
-function askOptions(scenario: Scenario, request: ExecuteRequest): AskOptions {
+function askOptions(scenario: PluginScenario, request: ExecuteRequest): AskOptions {
   const { execution } = request.config
   return {
     timeoutMs: timeLimit(scenario, request),
@@ -159,12 +159,16 @@ function askOptions(scenario: Scenario, request: ExecuteRequest): AskOptions {
   }
 }
 
-function timeLimit({ case: facts }: Scenario, { config }: Pick<ExecuteRequest, 'config'>): number {
+function timeLimit({ case: facts }: PluginScenario, { config }: Pick<ExecuteRequest, 'config'>): number {
   return facts?.timeout_ms ?? config.execution.timeout_ms
 }
 
 /** Who was recorded, for a reader of the cassette. */
-function factsOf({ request, live }: AttemptPowers, { id }: Scenario, arm: string): Record<string, string> {
+function factsOf(
+  { request, live }: AttemptPowers,
+  { id }: PluginScenario,
+  arm: string,
+): Record<string, string> {
   return {
     plugin: request.plugin.plugin_name,
     scenario: id,

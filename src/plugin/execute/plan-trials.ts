@@ -1,10 +1,12 @@
 import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { sha256 } from '../../io/sha256.ts'
-import type { Arm, PluginTrial, Scenario } from '../contract.ts'
+import type { Arm } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { PluginTrial } from './contract.ts'
 
 /** Every scenario in every arm, as often as it is to be tried. A case says itself how often, if it wants to. */
 export function planTrials(
-  scenarios: readonly Scenario[],
+  scenarios: readonly PluginScenario[],
   config: Pick<PluginConfig, 'execution'>,
   arms: readonly Arm[],
 ): readonly PluginTrial[] {

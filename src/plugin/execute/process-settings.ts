@@ -1,4 +1,5 @@
-import type { Arm, Scenario } from '../contract.ts'
+import type { Arm } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import type { ExecuteContext } from './request.ts'
 
 /** What a process is started with and keeps until its end. Scenarios that want the same can share one. */
@@ -20,7 +21,7 @@ const alwaysAllowed = ['Skill', 'SlashCommand', 'Task', 'Agent', 'Read', 'Glob',
 export function processSettings(
   { config, plugin, crowd }: Pick<ExecuteContext, 'config' | 'plugin' | 'crowd'>,
   arm: Arm,
-  scenario: Scenario | null,
+  scenario: PluginScenario | null,
 ): ProcessSettings {
   const { execution } = config
   const facts = scenario?.case

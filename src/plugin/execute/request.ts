@@ -5,15 +5,10 @@ import type { AgentBehind } from '../../model-link/run-behind.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { PriceTable } from '../../models/pricing.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
-import type {
-  Analysis,
-  Execution,
-  PluginLoad,
-  PluginStep,
-  PluginTrial,
-  Scenario,
-  Transcript,
-} from '../contract.ts'
+import type { Analysis, PluginLoad } from '../analyze/contract.ts'
+import type { PluginStep } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { Execution, PluginTranscript, PluginTrial } from './contract.ts'
 
 /** What the processes of an execution have in common. */
 export interface ExecuteContext {
@@ -37,7 +32,7 @@ export interface ExecuteContext {
 }
 
 export interface ExecuteRequest extends ExecuteContext {
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
   readonly trials: readonly PluginTrial[]
   /** Ids of trials that are kept already: they are not made again. */
   readonly done: ReadonlySet<string>
@@ -56,7 +51,7 @@ export interface ExecuteRequest extends ExecuteContext {
   /** A fresh log for a try at a trial: an earlier try's is gone. */
   openEventLog(trialId: string): EventRecorder
   /** A trial that was made. When it returns it must survive the end of the process: it is never made again. */
-  keep(execution: Execution, transcript: Transcript): void | Promise<void>
+  keep(execution: Execution, transcript: PluginTranscript): void | Promise<void>
   onStep(step: PluginStep): void
 }
 

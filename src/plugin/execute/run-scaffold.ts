@@ -1,5 +1,5 @@
 import { exec } from '../../io/exec.ts'
-import type { Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 
 export interface ScaffoldPlace {
   readonly workspace: string
@@ -10,7 +10,7 @@ export interface ScaffoldPlace {
 }
 
 /** The script of a case that fills its workspace. null when it did or there is none, else why the case is broken. */
-export async function runScaffold(scenario: Scenario, place: ScaffoldPlace): Promise<string | null> {
+export async function runScaffold(scenario: PluginScenario, place: ScaffoldPlace): Promise<string | null> {
   const script = scenario.case?.scaffold_script
   if (script === undefined) return null
   if (!place.isAllowed)

@@ -1,5 +1,5 @@
 import { addCost } from '../../models/add-cost.ts'
-import type { Execution } from '../contract.ts'
+import type { Execution } from './contract.ts'
 import type { DroppedTrial } from './load/drop-unconnected.ts'
 import type { ExecutionReport } from './request.ts'
 

@@ -1,5 +1,5 @@
 import type { AgentOutcome } from '../../agents/contract.ts'
-import type { Execution } from '../contract.ts'
+import type { Execution } from './contract.ts'
 
 /** How a scenario came to its end. An agent that stopped by itself ended cleanly, whatever happened to it afterwards. */
 export function terminationOf(

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { demoComponents } from '../../../test/support/demo-plugin.ts'
 import { scenarioOf } from '../../../test/support/execute-lab.ts'
 import { pluginConfigSchema } from '../../config/plugin-schema.ts'
-import type { Arm, Scenario } from '../contract.ts'
+import type { Arm } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { planTrials } from './plan-trials.ts'
 import { groupTrials } from './trial-groups.ts'
 
@@ -10,7 +11,7 @@ const plugin = { plugin_name: 'demo', plugin_path: '/plugins/demo', components: 
 const skill = { component_type: 'skill', component_ref: 'greet' } as const
 const facts = { dir: '/case', graders: [] }
 
-function groups(scenarios: readonly Scenario[], arms: readonly Arm[], execution: object = {}) {
+function groups(scenarios: readonly PluginScenario[], arms: readonly Arm[], execution: object = {}) {
   const config = pluginConfigSchema.parse({ execution })
   const context = { config, plugin, crowd: ['/plugins/b', '/plugins/a'] }
   const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]))

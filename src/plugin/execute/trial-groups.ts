@@ -1,4 +1,5 @@
-import type { PluginTrial, Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { PluginTrial } from './contract.ts'
 import { type ProcessSettings, processSettings } from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
 
@@ -10,7 +11,7 @@ export interface TrialGroup {
 
 export interface GroupedTrial {
   readonly trial: PluginTrial
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
 }
 
 /**

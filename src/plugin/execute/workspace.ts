@@ -6,7 +6,7 @@ import { namesIn } from '../../io/directory.ts'
 import { removeTree } from '../../io/files.ts'
 import { isRealDirectory } from '../../io/list-directory.ts'
 import { diffSnapshots, type SnapshotDelta, snapshotTree, type TreeSnapshot } from '../../io/tree-snapshot.ts'
-import type { Execution } from '../contract.ts'
+import type { Execution } from './contract.ts'
 
 /** The directory a process works in, which begins every scenario anew. The process stays where it is: only what is in it changes. */
 export interface Workspace {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { scenarioTypes } from '../contract.ts'
+import { scenarioTypes } from './contract.ts'
 import { semanticVariationTypes } from './semantic-variations.ts'
 
 /** What the model is held to where a provider can hold it: everything is required, nothing else is allowed. */

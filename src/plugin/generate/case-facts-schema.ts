@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CaseFacts } from '../contract.ts'
+import type { EvalCaseFacts } from './contract.ts'
 
 const text = z.string().min(1)
 const target = z.union([
@@ -86,4 +86,4 @@ export const caseFactsSchema = z.strictObject({
   scaffold_script: text.exactOptional().describe('Runs in the workspace first, if allowed.'),
   history_file: text.exactOptional().describe('A transcript to go on with.'),
   add_dirs: z.array(text).exactOptional().describe('Further directories to read.'),
-} satisfies Record<keyof CaseFacts, z.ZodType>)
+} satisfies Record<keyof EvalCaseFacts, z.ZodType>)

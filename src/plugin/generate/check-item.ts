@@ -1,6 +1,6 @@
 import { nearest } from '../../core/nearest.ts'
-import { type ScenarioType, type SemanticVariation, type SetupMessage, scenarioTypes } from '../contract.ts'
 import type { ModelWritten } from './component-prompt.ts'
+import { type ScenarioType, type SemanticVariation, type SetupMessage, scenarioTypes } from './contract.ts'
 import { normalText } from './likeness.ts'
 import { isNameOf, namesComponent } from './names-component.ts'
 import type { Neighbour } from './neighbours.ts'

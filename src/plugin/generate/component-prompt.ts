@@ -1,7 +1,7 @@
 import { type DataBlock, quoteData } from '../../judge/quote-data.ts'
 import { shorten } from '../../judge/shorten.ts'
+import type { AgentComponent, SkillComponent } from '../analyze/contract.ts'
 import type { AnyComponent } from '../component-list.ts'
-import type { AgentComponent, SkillComponent } from '../contract.ts'
 import type { Neighbour } from './neighbours.ts'
 import type { NegativeKind, Slot } from './slot.ts'
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { componentTypes, type Scenario, scenarioTypes } from '../contract.ts'
+import { componentTypes } from '../contract.ts'
+import { type PluginScenario, scenarioTypes } from './contract.ts'
 import { scenarioFields } from './scenarios-schema.ts'
 
 const count = z.int().min(0)
@@ -47,7 +48,7 @@ export const componentRecordSchema = z.object({
 export type ComponentRecord = z.output<typeof componentRecordSchema>
 
 /** A scenario that has no id yet: it gets one from its component and the suffix. */
-export type UnnamedScenario = Omit<Scenario, 'id'> & { readonly suffix: string }
+export type UnnamedScenario = Omit<PluginScenario, 'id'> & { readonly suffix: string }
 
 export interface ComponentScenarios {
   readonly scenarios: readonly UnnamedScenario[]

@@ -1,4 +1,4 @@
-import type { ScenarioType } from '../contract.ts'
+import type { ScenarioType } from './contract.ts'
 
 export type TypeCounts = Readonly<Record<ScenarioType, number>>
 

@@ -2,10 +2,11 @@ import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { addCost } from '../../models/add-cost.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import { type PriceTable, price } from '../../models/pricing.ts'
-import type { Analysis, Stage } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
+import type { PluginStage } from '../contract.ts'
 import { countGeneration } from './count-generation.ts'
 
-type PaidStage = Exclude<Stage, 'analysis'>
+type PaidStage = Exclude<PluginStage, 'analysis'>
 
 /** What an evaluation would cost, before it costs anything. */
 export interface CostEstimate {

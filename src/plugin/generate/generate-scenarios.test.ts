@@ -4,9 +4,11 @@ import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { type Budget, createBudget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
 import { resolveModel } from '../../models/index.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import type { AnyComponent } from '../component-list.ts'
-import type { Analysis, PluginStep, Scenario } from '../contract.ts'
+import type { PluginStep } from '../contract.ts'
 import type { ModelWritten } from './component-prompt.ts'
+import type { PluginScenario } from './contract.ts'
 import { type GenerationOptions, generateScenarios } from './generate-scenarios.ts'
 import { planComponent } from './plan-component.ts'
 import {
@@ -116,7 +118,7 @@ const run = (analysis: Analysis, model: Model | null, more: Partial<GenerationOp
     ...more,
   })
 
-const ids = (scenarios: readonly Scenario[]) => scenarios.map(({ id }) => id)
+const ids = (scenarios: readonly PluginScenario[]) => scenarios.map(({ id }) => id)
 
 test('skills and agents are written by the model, the rest by templates, in the order of the analysis', async () => {
   const analysis = sampleAnalysis({
@@ -445,7 +447,7 @@ test('what the model costs is charged to the budget of the run', async () => {
 })
 
 test('what people wrote wins, and what is wrong with it is told before anything is paid', async () => {
-  const mine: Scenario = {
+  const mine: PluginScenario = {
     id: 'greet-direct-1',
     component_ref: 'greet',
     expected_component: 'greet',

@@ -3,13 +3,15 @@ import { createRateLimiter } from '../../io/rate-limiter.ts'
 import { atMost } from '../../models/batch/at-most.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import type { AnyComponent } from '../component-list.ts'
-import type { Analysis, PluginStep, Scenario } from '../contract.ts'
+import type { PluginStep } from '../contract.ts'
 import { componentWords } from '../evaluate/component-words.ts'
 import { askComponent } from './ask-component.ts'
 import { type GenerationCheckpoint, loadComponent, saveComponent } from './component-checkpoint.ts'
 import type { ComponentScenarios } from './component-record.ts'
 import { componentsInScope } from './components-in-scope.ts'
+import type { PluginScenario } from './contract.ts'
 import { fallbackComponent } from './fallback-component.ts'
 import { type GenerationMetadata, generationMetadata } from './generation-metadata.ts'
 import { mergeScenarios } from './merge-scenarios.ts'
@@ -25,13 +27,13 @@ export interface GenerationOptions {
   readonly budget: Budget
   readonly signal: AbortSignal
   /** Of files and cases: they win over generated ones. */
-  readonly handWritten: readonly Scenario[]
+  readonly handWritten: readonly PluginScenario[]
   readonly checkpoint: GenerationCheckpoint
   readonly onStep: (step: PluginStep) => void
 }
 
 export interface Generation {
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
   readonly metadata: GenerationMetadata
 }
 

@@ -2,8 +2,8 @@ import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { TokenUsage } from '../../core/trial.ts'
 import { addCost } from '../../models/add-cost.ts'
 import { createLedger } from '../../models/ledger.ts'
-import type { Scenario, ScenarioType } from '../contract.ts'
 import type { ComponentRecord } from './component-record.ts'
+import type { PluginScenario, ScenarioType } from './contract.ts'
 import type { Merged } from './merge-scenarios.ts'
 import { typeCounts } from './type-counts.ts'
 
@@ -23,7 +23,7 @@ export interface GenerationMetadata {
   >
   readonly total: number
   readonly by_type: Partial<Record<ScenarioType, number>>
-  readonly by_origin: Partial<Record<Scenario['origin'], number>>
+  readonly by_origin: Partial<Record<PluginScenario['origin'], number>>
   /** In the order of the components. */
   readonly components: readonly ComponentRecord[]
   /** Ids of generated scenarios that a person's took the place of. */
@@ -89,8 +89,10 @@ function usageOf(records: readonly ComponentRecord[]): GenerationMetadata['usage
   }))
 }
 
-function originCounts(scenarios: readonly Scenario[]): Partial<Record<Scenario['origin'], number>> {
-  const counts: Partial<Record<Scenario['origin'], number>> = {}
+function originCounts(
+  scenarios: readonly PluginScenario[],
+): Partial<Record<PluginScenario['origin'], number>> {
+  const counts: Partial<Record<PluginScenario['origin'], number>> = {}
   for (const { origin } of scenarios) counts[origin] = (counts[origin] ?? 0) + 1
   return counts
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Scenario } from '../contract.ts'
+import type { PluginScenario } from './contract.ts'
 import { mergeScenarios } from './merge-scenarios.ts'
 import { sampleAgent, sampleAnalysis, sampleCommand, sampleSkill } from './sample-analysis.ts'
 
@@ -10,7 +10,7 @@ const analysis = sampleAnalysis({
   commands: [sampleCommand('deploy/staging')],
 })
 
-const scenario = (id: string, more: Partial<Scenario> = {}): Scenario => ({
+const scenario = (id: string, more: Partial<PluginScenario> = {}): PluginScenario => ({
   id,
   component_ref: 'greet',
   expected_component: 'greet',
@@ -22,7 +22,7 @@ const scenario = (id: string, more: Partial<Scenario> = {}): Scenario => ({
   ...more,
 })
 
-const merge = (handWritten: readonly Scenario[], generated: readonly Scenario[]) =>
+const merge = (handWritten: readonly PluginScenario[], generated: readonly PluginScenario[]) =>
   mergeScenarios(analysis, { handWritten, generated })
 
 test('what a person wrote wins over a generated one of the same id', () => {

@@ -1,14 +1,15 @@
 import { GantryError } from '../../core/error.ts'
 import { nearest } from '../../core/nearest.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { componentList } from '../component-list.ts'
-import type { Analysis, Scenario } from '../contract.ts'
 import { componentWords } from '../evaluate/component-words.ts'
 import { normalName } from '../evaluate/detection/known-components.ts'
+import type { PluginScenario } from './contract.ts'
 import { normalText } from './likeness.ts'
 
 export interface Merged {
   /** Those that people wrote first, each in the order given. */
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
   /** Generated ones whose id a person took. */
   readonly replaced: readonly string[]
   /** Generated ones that say word for word what another one of their component says. */
@@ -24,7 +25,7 @@ export function mergeScenarios(
   {
     handWritten,
     generated,
-  }: { readonly handWritten: readonly Scenario[]; readonly generated: readonly Scenario[] },
+  }: { readonly handWritten: readonly PluginScenario[]; readonly generated: readonly PluginScenario[] },
 ): Merged {
   const ids = new Set<string>()
   for (const scenario of handWritten) {
@@ -36,7 +37,7 @@ export function mergeScenarios(
     requireComponent(scenario, analysis)
   }
   const said = new Set(handWritten.map(wordsOf))
-  const kept: Scenario[] = []
+  const kept: PluginScenario[] = []
   const replaced: string[] = []
   const duplicates: string[] = []
   for (const scenario of generated) {
@@ -50,7 +51,12 @@ export function mergeScenarios(
 }
 
 /** What was said before belongs to it. */
-function wordsOf({ component_type, component_ref, user_prompt, setup_messages = [] }: Scenario): string {
+function wordsOf({
+  component_type,
+  component_ref,
+  user_prompt,
+  setup_messages = [],
+}: PluginScenario): string {
   const said = [...setup_messages.map(({ content }) => content), user_prompt].map(wordsIn)
   return JSON.stringify([component_type, component_ref, ...said])
 }
@@ -61,7 +67,7 @@ function wordsIn(text: string): string {
 }
 
 function requireComponent(
-  { id, component_ref, expected_component, component_type }: Scenario,
+  { id, component_ref, expected_component, component_type }: PluginScenario,
   { components, plugin_name }: Pick<Analysis, 'components' | 'plugin_name'>,
 ): void {
   for (const written of new Set([component_ref, expected_component])) {

@@ -1,7 +1,8 @@
 import { contentHash } from '../../io/content-hash.ts'
 import { componentId } from '../component-list.ts'
-import type { ComponentType, Scenario } from '../contract.ts'
+import type { ComponentType } from '../contract.ts'
 import type { UnnamedScenario } from './component-record.ts'
+import type { PluginScenario } from './contract.ts'
 
 export interface NamedGroup {
   readonly type: ComponentType
@@ -17,7 +18,7 @@ const maxSlug = 60
  * Gives every scenario an id: `<component>-<type>-<index>`, a file name on every system, unique whatever the case. It depends on
  * the components alone, not on what a model answered, so that the same slot has the same id in every run.
  */
-export function nameScenarios(groups: readonly NamedGroup[]): readonly Scenario[] {
+export function nameScenarios(groups: readonly NamedGroup[]): readonly PluginScenario[] {
   const slugs = groups.map(({ name }) => slugOf(name))
   const bySlug = Map.groupBy(slugs, (slug) => slug.toLowerCase())
   const taken = new Set<string>()

@@ -1,5 +1,5 @@
+import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentId, componentList } from '../component-list.ts'
-import type { Analysis } from '../contract.ts'
 
 /** Another component that a model chooses between. */
 export interface Neighbour {

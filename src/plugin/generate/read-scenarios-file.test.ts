@@ -1,9 +1,9 @@
 import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Scenario } from '../contract.ts'
+import type { PluginScenario } from './contract.ts'
 import { readScenariosFile } from './read-scenarios-file.ts'
 
-const read = async (content: string, name = 'scenarios.yaml'): Promise<readonly Scenario[]> => {
+const read = async (content: string, name = 'scenarios.yaml'): Promise<readonly PluginScenario[]> => {
   const fixture = await createFixture({ [name]: content })
   onTestFinished(() => fixture.rm())
   return readScenariosFile(fixture.getPath(name))
@@ -79,7 +79,7 @@ test('a bare list in JSON will do, and so will the older names of fields', async
 })
 
 test('a scenarios.json of ours is read back as it was written', async () => {
-  const scenarios: readonly Scenario[] = [
+  const scenarios: readonly PluginScenario[] = [
     {
       id: 'greet-direct-1',
       component_ref: 'greet',

@@ -1,12 +1,12 @@
 import { fileProblem, readYaml } from '../../io/yaml.ts'
-import type { Scenario, SetupMessage } from '../contract.ts'
+import type { PluginScenario, SetupMessage } from './contract.ts'
 import { scenariosFileSchema, type WrittenScenario } from './scenarios-schema.ts'
 
 /**
  * Scenarios of a file a person wrote, YAML or JSON, with everything that may be left out filled in. Throws GantryError
  * INVALID_FILE with `file:line:col`, NOT_FOUND when it is not there. Whether the components exist is seen when they are merged.
  */
-export async function readScenariosFile(path: string): Promise<readonly Scenario[]> {
+export async function readScenariosFile(path: string): Promise<readonly PluginScenario[]> {
   const source = readYaml(path, scenariosFileSchema)
   const isList = Array.isArray(source.value)
   const written = Array.isArray(source.value) ? source.value : source.value.scenarios
@@ -26,7 +26,7 @@ export async function readScenariosFile(path: string): Promise<readonly Scenario
   return written.map(toScenario)
 }
 
-function toScenario(written: WrittenScenario): Scenario {
+function toScenario(written: WrittenScenario): PluginScenario {
   const {
     expected_component,
     scenario_type,

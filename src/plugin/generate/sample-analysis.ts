@@ -4,14 +4,17 @@ import type {
   Analysis,
   CommandComponent,
   Components,
-  Finding,
   HookComponent,
   McpServerComponent,
+  PluginFinding,
   SkillComponent,
-} from '../contract.ts'
+} from '../analyze/contract.ts'
 
 /** An analysis with the given components, for the tests of this room. */
-export function sampleAnalysis(components: Partial<Components>, findings: readonly Finding[] = []): Analysis {
+export function sampleAnalysis(
+  components: Partial<Components>,
+  findings: readonly PluginFinding[] = [],
+): Analysis {
   return {
     schema_version: 1,
     plugin_name: 'demo',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { componentTypes, type Scenario, scenarioTypes } from '../contract.ts'
+import { componentTypes } from '../contract.ts'
 import { caseFactsSchema } from './case-facts-schema.ts'
+import { type PluginScenario, scenarioTypes } from './contract.ts'
 import { semanticVariationTypes } from './semantic-variations.ts'
 
 /** Arm and repetition are added to it to name a trial's directory. */
@@ -87,7 +88,7 @@ export const scenarioFields = {
     .exactOptional()
     .describe('Tools it cannot do without, although they are disallowed by default.'),
   case: caseFactsSchema.exactOptional().describe('What a case of `claude plugin eval` says beyond it.'),
-} satisfies Record<Exclude<keyof Scenario, 'id'>, z.ZodType> & Record<string, z.ZodType>
+} satisfies Record<Exclude<keyof PluginScenario, 'id'>, z.ZodType> & Record<string, z.ZodType>
 
 const scenarioSchema = z
   .strictObject({ id: idSchema, ...scenarioFields })

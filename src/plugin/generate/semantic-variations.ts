@@ -1,4 +1,4 @@
-import type { SemanticVariation } from '../contract.ts'
+import type { SemanticVariation } from './contract.ts'
 
 /** In the order in which they are dealt to the semantic scenarios of a skill, with what each asks for. */
 export const semanticVariations = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SetupMessage } from '../contract.ts'
+import type { SetupMessage } from './contract.ts'
 
 const most = 20
 

@@ -1,4 +1,5 @@
-import type { ComponentType, ScenarioType, SemanticVariation } from '../contract.ts'
+import type { ComponentType } from '../contract.ts'
+import type { ScenarioType, SemanticVariation } from './contract.ts'
 import { distribution } from './distribution.ts'
 import { diversity } from './diversity.ts'
 import { semanticVariationTypes } from './semantic-variations.ts'

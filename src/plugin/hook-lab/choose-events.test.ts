@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HookComponent, HookHandler } from '../contract.ts'
+import type { HookComponent, HookHandler } from '../analyze/contract.ts'
 import { chooseEvents } from './choose-events.ts'
 import type { LabPlace } from './lab-place.ts'
 

@@ -1,5 +1,5 @@
+import type { HookComponent, HookHandler } from '../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../analyze/matcher.ts'
-import type { HookComponent, HookHandler } from '../contract.ts'
 import type { SimulatedEvent } from './contract.ts'
 import { subjectField, subjectOf } from './event-subject.ts'
 import type { LabNames, LabPlace } from './lab-place.ts'

@@ -1,4 +1,4 @@
-import type { Finding } from '../contract.ts'
+import type { PluginFinding } from '../analyze/contract.ts'
 
 /** What an answer of a hook means to Claude Code. `none`: it has no opinion, or what it said is not heard. */
 export const hookDecisions = ['allow', 'deny', 'ask', 'block', 'context', 'modify', 'none'] as const
@@ -119,7 +119,7 @@ export interface HookLabReport {
   /** By the name of their component. */
   readonly groups: readonly HookGroupReport[]
   readonly examples: readonly HookExampleResult[]
-  readonly findings: readonly Finding[]
+  readonly findings: readonly PluginFinding[]
   readonly summary: {
     readonly groups: number
     readonly handlers: number

@@ -1,5 +1,5 @@
+import type { HookHandler } from '../analyze/contract.ts'
 import { hookEvents } from '../analyze/hooks/hook-events.ts'
-import type { HookHandler } from '../contract.ts'
 
 /** What Claude Code does with the answer of a hook of one event. */
 export interface EventPowers {

@@ -1,5 +1,5 @@
+import type { HookComponent, PluginFinding } from '../analyze/contract.ts'
 import { componentId } from '../component-list.ts'
-import type { Finding, HookComponent } from '../contract.ts'
 import type { HookFindingCode, Noticed } from './contract.ts'
 import { findingTexts, severityOf } from './finding-texts.ts'
 
@@ -13,7 +13,7 @@ export interface FindingPlace {
 /** Gathers what was noticed: the same of the same handler once, with all the events that showed it. */
 export interface FindingLog {
   note(place: FindingPlace, noticed: Noticed, label?: string): void
-  findings(): readonly Finding[]
+  findings(): readonly PluginFinding[]
 }
 
 interface Entry {
@@ -43,7 +43,7 @@ export function createFindingLog(): FindingLog {
   }
 }
 
-function findingOf({ place: { group, handler }, code, labels, details }: Entry): Finding {
+function findingOf({ place: { group, handler }, code, labels, details }: Entry): PluginFinding {
   const { message, suggestion } = findingTexts[code]
   // Which event comes first depends on the machine; which text comes first in the alphabet does not.
   const [detail = ''] = details.toSorted()
@@ -65,8 +65,8 @@ function findingOf({ place: { group, handler }, code, labels, details }: Entry):
 
 const ranks = { error: 0, warning: 1, info: 2 } as const
 
-function byPlace(a: Finding, b: Finding): number {
-  const key = ({ components, code, detail }: Finding): string =>
+function byPlace(a: PluginFinding, b: PluginFinding): number {
+  const key = ({ components, code, detail }: PluginFinding): string =>
     `${components.join()} ${code} ${String(detail?.handler ?? '')}`
   return ranks[a.severity] - ranks[b.severity] || (key(a) < key(b) ? -1 : 1)
 }

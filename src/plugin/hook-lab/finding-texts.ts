@@ -1,9 +1,9 @@
-import type { Finding } from '../contract.ts'
+import type { PluginFinding } from '../analyze/contract.ts'
 import type { HookFindingCode } from './contract.ts'
 import { canRefuse } from './event-powers.ts'
 
 interface FindingText {
-  readonly severity: Finding['severity']
+  readonly severity: PluginFinding['severity']
   /** What is wrong, completed by what was seen. */
   readonly message: string
   readonly suggestion: string
@@ -114,7 +114,7 @@ export function severityOf(
   code: HookFindingCode,
   event: string,
   blocksOnFailure: boolean,
-): Finding['severity'] {
+): PluginFinding['severity'] {
   const { severity } = findingTexts[code]
   if (severity !== 'error') return severity
   const isFailure = ['HOOK_HANGS', 'HOOK_PROGRAM_MISSING', 'HOOK_NOT_EXECUTABLE', 'HOOK_FAILS_OPEN'].includes(

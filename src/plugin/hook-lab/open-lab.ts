@@ -8,7 +8,7 @@ import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { removeTree } from '../../io/remove-tree.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { diffSnapshots, snapshotTree, type TreeSnapshot } from '../../io/tree-snapshot.ts'
-import type { Analysis } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { type LabPlace, sessionId } from './lab-place.ts'
 
 /** Where hooks are tried: a copy of the plugin, and for every event a home and a workspace that nobody has used. */

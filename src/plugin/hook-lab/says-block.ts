@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { resolveInside } from '../../io/files.ts'
 import { readHead } from '../../io/read-head.ts'
-import type { HookComponent } from '../contract.ts'
+import type { HookComponent } from '../analyze/contract.ts'
 
 const headBytes = 64 * 1024
 const refusing = /\b(?:den(?:y|ies|ied)|block|reject|forbid|prevent)|exit(?:\s+|\()\s*2\b/i

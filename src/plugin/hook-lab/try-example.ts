@@ -1,5 +1,5 @@
+import type { HookComponent } from '../analyze/contract.ts'
 import { componentId } from '../component-list.ts'
-import type { HookComponent } from '../contract.ts'
 import { type Bench, inPlace } from './bench.ts'
 import { handlerFires } from './choose-events.ts'
 import type { HookExampleResult, SimulatedEvent } from './contract.ts'

@@ -1,5 +1,5 @@
+import type { HookComponent, HookHandler } from '../analyze/contract.ts'
 import { componentId } from '../component-list.ts'
-import type { HookComponent, HookHandler } from '../contract.ts'
 import { type Bench, eachAtMost, inPlace } from './bench.ts'
 import { chooseEvents } from './choose-events.ts'
 import type { HandlerReport, HookGroupReport, HookTrial, Noticed } from './contract.ts'

@@ -1,4 +1,4 @@
-import type { HookHandler } from '../contract.ts'
+import type { HookHandler } from '../analyze/contract.ts'
 import type { HandlerRun, HookAnswer, SimulatedEvent } from './contract.ts'
 import { defaultTimeoutMs } from './event-powers.ts'
 import { type HandlerSetting, handlerCommand } from './handler-command.ts'

@@ -1,4 +1,4 @@
-import type { Analysis } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { type Bench, eachAtMost } from './bench.ts'
 import type { HookGroupReport, HookLabReport } from './contract.ts'
 import { createFindingLog } from './finding-log.ts'

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { type Analysis, componentTypes, type Scenario, scenarioTypes } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
+import { componentTypes } from '../contract.ts'
+import { type PluginScenario, scenarioTypes } from '../generate/contract.ts'
 
 const text = z.string()
 const list = z.array(z.looseObject({ name: text, cli_name: text, description: text }))
@@ -43,7 +45,7 @@ export function isAnalyses(value: unknown): value is readonly Analysis[] {
 }
 
 /** Whether it is the content of a `scenarios.json`, whose ids are all different. */
-export function isScenariosFile(value: unknown): value is { readonly scenarios: readonly Scenario[] } {
+export function isScenariosFile(value: unknown): value is { readonly scenarios: readonly PluginScenario[] } {
   const read = scenariosSchema.safeParse(value)
   return read.success && new Set(read.data.scenarios.map(({ id }) => id)).size === read.data.scenarios.length
 }

@@ -1,6 +1,6 @@
 import type { Project } from '../../config/load.ts'
 import { defaultModels, selectModel } from '../../models/select-model.ts'
-import type { Analysis } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { type CostEstimate, estimateCosts } from '../generate/estimate-costs.ts'
 import type { EvaluationRequest } from './evaluation-work.ts'
 

@@ -1,8 +1,10 @@
 import { GantryError } from '../../core/error.ts'
 import { readJsonIfExists } from '../../io/files.ts'
 import { fileSink } from '../../io/sink.ts'
-import type { Analysis, PluginTrial, TrialEvaluation } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
+import type { TrialEvaluation } from '../evaluate/contract.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { PluginTrial } from '../execute/contract.ts'
 import { type EvaluationFiles, readTrialEvaluation } from './evaluation-files.ts'
 
 /** `evaluation.json` without its results. */

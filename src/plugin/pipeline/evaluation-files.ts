@@ -4,7 +4,11 @@ import { directoryNames } from '../../io/directory-names.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { isFile } from '../../io/path-kind.ts'
 import { isSafeName, requireName, runFile } from '../../store/run-paths.ts'
-import type { Analysis, Execution, Scenario, Stage, Transcript, TrialEvaluation } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
+import type { PluginStage } from '../contract.ts'
+import type { TrialEvaluation } from '../evaluate/contract.ts'
+import type { Execution, PluginTranscript } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { isAnalyses, isAnalysis, isScenariosFile } from './artefact-shapes.ts'
 
 /** What an evaluation leaves in its run directory, each part a file that can be read by itself. */
@@ -65,7 +69,7 @@ export function trialNames({ dir }: EvaluationFiles): readonly string[] {
 export interface ScenariosFile {
   readonly schema_version: 1
   readonly plugin_name: string
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
 }
 
 /** Reads what an earlier stage wrote. Throws GantryError NOT_FOUND or CORRUPT that says which stage makes it. */
@@ -78,7 +82,7 @@ export function readCrowd(files: EvaluationFiles): readonly Analysis[] {
   return isFile(files.crowd) ? required(files.crowd, 'analysis', isAnalyses) : []
 }
 
-export function readScenarios(files: EvaluationFiles): readonly Scenario[] {
+export function readScenarios(files: EvaluationFiles): readonly PluginScenario[] {
   return required(files.scenarios, 'generation', isScenariosFile).scenarios
 }
 
@@ -92,7 +96,10 @@ export function readTrialEvaluation(files: EvaluationFiles, trialId: string): Tr
 }
 
 /** `damaged` when it is there and cannot be read. */
-export function readTranscript(files: EvaluationFiles, trialId: string): Transcript | 'missing' | 'damaged' {
+export function readTranscript(
+  files: EvaluationFiles,
+  trialId: string,
+): PluginTranscript | 'missing' | 'damaged' {
   const path = files.transcript(trialId)
   const read = readWhole(path)
   if (read === null) return isFile(path) ? 'damaged' : 'missing'
@@ -100,12 +107,16 @@ export function readTranscript(files: EvaluationFiles, trialId: string): Transcr
 }
 
 /** The transcript first: an execution that is there has one. */
-export function keepExecution(files: EvaluationFiles, execution: Execution, transcript: Transcript): void {
+export function keepExecution(
+  files: EvaluationFiles,
+  execution: Execution,
+  transcript: PluginTranscript,
+): void {
   writeJsonAtomic(files.transcript(execution.trial.id), transcript)
   writeJsonAtomic(files.execution(execution.trial.id), execution)
 }
 
-function isTranscript(value: object): value is Transcript {
+function isTranscript(value: object): value is PluginTranscript {
   return 'events' in value && Array.isArray(value.events) && 'metadata' in value
 }
 
@@ -120,7 +131,7 @@ export function readWhole(path: string): object | null {
   }
 }
 
-function required<T>(path: string, stage: Stage, isWhole: (value: unknown) => value is T): T {
+function required<T>(path: string, stage: PluginStage, isWhole: (value: unknown) => value is T): T {
   const value = isFile(path) ? readWhole(path) : undefined
   if (isWhole(value)) return value
   const hint = `Do it again: gantry plugin resume ${basename(dirname(path))} --from-stage ${stage}`

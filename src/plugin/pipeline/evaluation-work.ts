@@ -5,7 +5,7 @@ import type { Boundary } from '../../models/boundary/contract.ts'
 import type { ReplayMode } from '../../models/boundary/replay-mode.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { LiveRun, Store } from '../../store/contract.ts'
-import type { PluginStep, Stage } from '../contract.ts'
+import type { PluginStage, PluginStep } from '../contract.ts'
 import type { EvaluationState } from '../state/evaluation-state.ts'
 import type { EvaluationFiles } from './evaluation-files.ts'
 import type { EvaluationTarget } from './evaluation-target.ts'
@@ -28,7 +28,7 @@ export interface EvaluationRequest {
   readonly config: PluginConfig
   readonly target: EvaluationTarget
   /** The last stage to be done. */
-  readonly until: Stage
+  readonly until: PluginStage
   readonly replay: ReplayMode
   /** Absolute. */
   readonly cassettes: string

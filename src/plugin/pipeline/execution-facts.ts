@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { modifiedAtMs } from '../../io/directory.ts'
 import { readJsonIfExists } from '../../io/files.ts'
-import type { Execution } from '../contract.ts'
+import type { Execution } from '../execute/contract.ts'
 import type { EvaluationFiles } from './evaluation-files.ts'
 
 const metadataSchema = z.object({

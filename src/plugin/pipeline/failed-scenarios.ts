@@ -2,7 +2,7 @@ import { GantryError } from '../../core/error.ts'
 import type { Store } from '../../store/contract.ts'
 import { findRun } from '../../store/find-run.ts'
 import { openRun } from '../../store/open-run.ts'
-import type { Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { evaluationFiles, readScenarios } from './evaluation-files.ts'
 import { readEvaluationState } from './read-evaluation-state.ts'
 
@@ -11,7 +11,7 @@ export interface FailedScenarios {
   readonly runId: string
   /** Empty when nobody knows it any more. */
   readonly pluginName: string
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
 }
 
 /**

@@ -10,7 +10,7 @@ import { createRun } from '../../store/create-run.ts'
 import { findRun } from '../../store/find-run.ts'
 import { openRun } from '../../store/open-run.ts'
 import { resumeRun } from '../../store/resume-run.ts'
-import type { Stage } from '../contract.ts'
+import type { PluginStage } from '../contract.ts'
 import { type EvaluationState, lost, rewoundTo } from '../state/evaluation-state.ts'
 import { type EvaluationFiles, evaluationFiles } from './evaluation-files.ts'
 import type { EvaluationPowers, EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
@@ -78,8 +78,8 @@ export interface ResumeOptions {
   /** As a person names a run. */
   readonly run: string
   /** Done again from here; default: the stage after the last completed one. */
-  readonly fromStage?: Stage
-  readonly until?: Stage
+  readonly fromStage?: PluginStage
+  readonly until?: PluginStage
   /** The plugin it must be of, by name. */
   readonly pluginName?: string
   /** What is said anew on the command line, over what is frozen. */

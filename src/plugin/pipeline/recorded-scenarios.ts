@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { componentId, componentList } from '../component-list.ts'
-import type { Analysis, Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { mergeScenarios } from '../generate/merge-scenarios.ts'
 import { isScenariosFile } from './artefact-shapes.ts'
 import type { ScenariosFile } from './evaluation-files.ts'
@@ -15,8 +16,8 @@ import type { EvaluationWork } from './evaluation-work.ts'
 export function recordedScenarios(
   { request, powers }: EvaluationWork,
   analysis: Analysis,
-  handWritten: readonly Scenario[],
-): readonly Scenario[] | null {
+  handWritten: readonly PluginScenario[],
+): readonly PluginScenario[] | null {
   if (request.replay !== 'strict') return null
   const path = fileIn(request.cassettes)
   const kept = readJsonIfExists(path)
@@ -47,7 +48,7 @@ export function recordedScenarios(
 export function keepScenarios(
   { request }: Pick<EvaluationWork, 'request'>,
   pluginName: string,
-  scenarios: readonly Scenario[],
+  scenarios: readonly PluginScenario[],
 ): void {
   if (request.replay !== 'record' && request.replay !== 'auto') return
   const file: ScenariosFile = { schema_version: 1, plugin_name: pluginName, scenarios }
@@ -58,6 +59,6 @@ function fileIn(cassettes: string): string {
   return join(cassettes, 'scenarios.json')
 }
 
-function idOf({ component_type, component_ref }: Scenario): string {
+function idOf({ component_type, component_ref }: PluginScenario): string {
   return componentId(component_type, component_ref)
 }

@@ -1,6 +1,6 @@
 import { GantryError } from '../../core/error.ts'
 import { isFile } from '../../io/path-kind.ts'
-import type { Stage } from '../contract.ts'
+import type { PluginStage } from '../contract.ts'
 import { type EvaluationState, rewoundTo } from '../state/evaluation-state.ts'
 import { type EvaluationFiles, readAnalysis, readScenarios, trialNames } from './evaluation-files.ts'
 import type { EvaluationRequest } from './evaluation-work.ts'
@@ -25,7 +25,7 @@ export function resumePoint(
 }
 
 /** Nothing is thrown away for a stage that could not begin. Throws GantryError that says which stage has to be done first. */
-export function requireDataFor(stage: Stage, files: EvaluationFiles): void {
+export function requireDataFor(stage: PluginStage, files: EvaluationFiles): void {
   if (stage === 'analysis') return
   readAnalysis(files)
   if (stage === 'generation') return

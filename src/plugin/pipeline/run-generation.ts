@@ -2,8 +2,9 @@ import { GantryError } from '../../core/error.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { monotonicMs } from '../../io/monotonic.ts'
 import { sha256 } from '../../io/sha256.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { readCases } from '../cases/read-cases.ts'
-import type { Analysis, Scenario } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { generateScenarios } from '../generate/generate-scenarios.ts'
 import { readScenariosFile } from '../generate/read-scenarios-file.ts'
 import { completed } from '../state/evaluation-state.ts'
@@ -13,7 +14,7 @@ import { keepScenarios, recordedScenarios } from './recorded-scenarios.ts'
 import { openStageModel } from './stage-model.ts'
 
 /** Stage 2: what is going to be asked. Scenarios of a component that was paid for are never paid for again. */
-export async function runGeneration(work: EvaluationWork): Promise<readonly Scenario[]> {
+export async function runGeneration(work: EvaluationWork): Promise<readonly PluginScenario[]> {
   const { request, powers, files } = work
   const analysis = readAnalysis(files)
   const startedMs = monotonicMs()
@@ -39,8 +40,8 @@ export async function runGeneration(work: EvaluationWork): Promise<readonly Scen
 async function generated(
   work: EvaluationWork,
   analysis: Analysis,
-  handWritten: readonly Scenario[],
-): Promise<readonly Scenario[]> {
+  handWritten: readonly PluginScenario[],
+): Promise<readonly PluginScenario[]> {
   const { request, powers, files, budget } = work
   const { config } = request
   await using opened = needsModel(analysis, work)
@@ -67,7 +68,7 @@ async function generated(
 }
 
 /** In fast mode they are those of the earlier run, and nothing is written anew. */
-function keptScenarios(work: EvaluationWork, analysis: Analysis): readonly Scenario[] {
+function keptScenarios(work: EvaluationWork, analysis: Analysis): readonly PluginScenario[] {
   const { files, powers } = work
   refuseOtherPlugin(work, analysis)
   const scenarios = readScenarios(files)
@@ -91,9 +92,9 @@ function refuseOtherPlugin({ files, state }: EvaluationWork, { plugin_name: name
 async function ownScenarios(
   { request, powers }: EvaluationWork,
   analysis: Analysis,
-): Promise<readonly Scenario[]> {
+): Promise<readonly PluginScenario[]> {
   const { config } = request
-  const written: Scenario[] = []
+  const written: PluginScenario[] = []
   for (const path of config.scenarios) written.push(...(await readScenariosFile(path)))
   if (!config.cases) return written
   const { scenarios, problems } = await readCases(analysis.plugin_path, {
@@ -114,7 +115,10 @@ function needsModel({ components }: Analysis, { request }: EvaluationWork): bool
   return (scope.skills && components.skills.length > 0) || (scope.agents && components.agents.length > 0)
 }
 
-function filtered(scenarios: readonly Scenario[], filters: readonly string[]): readonly Scenario[] {
+function filtered(
+  scenarios: readonly PluginScenario[],
+  filters: readonly string[],
+): readonly PluginScenario[] {
   const kept =
     filters.length === 0 ? scenarios : scenarios.filter(({ id }) => filters.some((part) => id.includes(part)))
   if (kept.length > 0) return kept

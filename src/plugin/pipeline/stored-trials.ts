@@ -1,7 +1,8 @@
 import { isFile } from '../../io/path-kind.ts'
 import type { TrialHeader } from '../../report/contract.ts'
-import type { PluginTrial, Scenario } from '../contract.ts'
 import type { StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
+import type { PluginTrial } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { readExecution, readScenarios, readTranscript } from './evaluation-files.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 import { plannedTrials } from './planned-trials.ts'
@@ -11,7 +12,7 @@ export interface StoredTrials {
   readonly made: readonly StoredTrial[]
   /** Planned and never made, those of the arm without the plugin left out. */
   readonly notRun: readonly TrialHeader[]
-  scenarioOf(trial: PluginTrial): Scenario | undefined
+  scenarioOf(trial: PluginTrial): PluginScenario | undefined
 }
 
 /** What stage 3 left on disk. Nothing of it is read before its turn. */

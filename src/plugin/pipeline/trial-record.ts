@@ -1,5 +1,7 @@
 import type { TrialRecord } from '../../core/trial.ts'
-import type { Execution, Scenario, TrialEvaluation } from '../contract.ts'
+import type { TrialEvaluation } from '../evaluate/contract.ts'
+import type { Execution } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 
 export interface RecordFacts {
   /** Where the component is described, relative to the plugin. */
@@ -16,7 +18,7 @@ export interface RecordFacts {
 export function trialRecord(
   evaluation: TrialEvaluation,
   execution: Execution | null,
-  scenario: Scenario,
+  scenario: PluginScenario,
   facts: RecordFacts,
 ): TrialRecord {
   const { trial } = evaluation

@@ -1,5 +1,5 @@
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
-import type { Analysis } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { tryHooks } from '../hook-lab/try-hooks.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 

@@ -1,6 +1,6 @@
 import { removeTree } from '../../io/files.ts'
 import type { LiveRun } from '../../store/contract.ts'
-import { type Stage, stages } from '../contract.ts'
+import { type PluginStage, stages } from '../contract.ts'
 import type { EvaluationState } from '../state/evaluation-state.ts'
 import { type EvaluationFiles, trialNames } from './evaluation-files.ts'
 import type { Spent } from './spent-so-far.ts'
@@ -12,7 +12,7 @@ import type { Spent } from './spent-so-far.ts'
 export function undoStages(
   files: EvaluationFiles,
   run: Pick<LiveRun, 'discardTrial'>,
-  from: Stage,
+  from: PluginStage,
   { fast_from: fastFrom }: Pick<EvaluationState, 'fast_from'>,
 ): void {
   if (isBefore(from, 'evaluation')) {
@@ -28,13 +28,13 @@ export function undoStages(
 }
 
 /** What `undoStages` throws away has cost so much. */
-export function lostBy(from: Stage, { generation, execution, evaluation }: Spent): number {
+export function lostBy(from: PluginStage, { generation, execution, evaluation }: Spent): number {
   return (
     (isBefore(from, 'execution') ? generation : 0) +
     (isBefore(from, 'evaluation') ? execution + evaluation : 0)
   )
 }
 
-function isBefore(a: Stage, b: Stage): boolean {
+function isBefore(a: PluginStage, b: PluginStage): boolean {
   return stages.indexOf(a) < stages.indexOf(b)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ReportSection } from '../../report/contract.ts'
-import type { Analysis } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import { createEvaluationFold } from '../evaluate/metrics/create-evaluation-fold.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
 import { type SampleTrial, sampleEvaluation } from '../evaluate/sample-evaluation.ts'

@@ -1,5 +1,5 @@
 import type { ReportSection } from '../../report/contract.ts'
-import type { Analysis } from '../contract.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
 import { armSections, crowdSection } from './sections/arms.ts'
 import { componentSection } from './sections/components.ts'

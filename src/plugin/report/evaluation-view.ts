@@ -2,8 +2,8 @@ import type { RunSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import type { FinishedRun } from '../../report/contract.ts'
 import { componentId, componentList } from '../component-list.ts'
-import type { Scenario } from '../contract.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { type AnalysisFacts, evaluationSections } from './evaluation-sections.ts'
 import { likelyCause } from './likely-cause.ts'
 
@@ -11,7 +11,7 @@ export interface EvaluationFacts {
   readonly runId: string
   readonly summary: EvaluationSummary
   readonly analysis: AnalysisFacts
-  readonly scenarios: readonly Scenario[]
+  readonly scenarios: readonly PluginScenario[]
 }
 
 /** What reporters are told of an evaluation besides its trials: its own tables, causes, and what the reader can do now. */
@@ -37,7 +37,7 @@ export function evaluationView(
 /** Only of what the component did or did not do: graders say themselves what they wanted. */
 function diagnosis(
   { components }: AnalysisFacts,
-  scenarios: readonly Scenario[],
+  scenarios: readonly PluginScenario[],
 ): (trial: TrialRecord) => readonly string[] {
   const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]))
   const known = new Map(

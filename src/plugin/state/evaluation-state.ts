@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { replayModes } from '../../models/boundary/replay-mode.ts'
-import { type Stage, stages } from '../contract.ts'
+import { type PluginStage, stages } from '../contract.ts'
 
 /** The stage that was completed last; `pending` before the first, `complete` when the run has ended. */
 export const completedStages = ['pending', ...stages, 'complete'] as const
@@ -39,13 +39,13 @@ export const stateSchema = z.object({
 export type EvaluationState = Readonly<z.output<typeof stateSchema>>
 
 /** What is still to be done: the stage behind the last completed one, up to where the run is to go. */
-export function nextStage({ stage, until }: Pick<EvaluationState, 'stage' | 'until'>): Stage | null {
+export function nextStage({ stage, until }: Pick<EvaluationState, 'stage' | 'until'>): PluginStage | null {
   if (stage === 'complete') return null
   const next = stages[stage === 'pending' ? 0 : stages.indexOf(stage) + 1]
   return next === undefined || stages.indexOf(next) > stages.indexOf(until) ? null : next
 }
 
-export function completed(state: EvaluationState, stage: Stage, now: Date): EvaluationState {
+export function completed(state: EvaluationState, stage: PluginStage, now: Date): EvaluationState {
   return { ...state, stage, error: null, timestamp: now.toISOString() }
 }
 
@@ -68,7 +68,12 @@ export function stopped(state: EvaluationState, error: string, now: Date): Evalu
 }
 
 /** Back to where `from` is the next stage. Throws nothing: whether its data is there is asked by whoever goes on. */
-export function rewoundTo(state: EvaluationState, from: Stage, until: Stage, now: Date): EvaluationState {
+export function rewoundTo(
+  state: EvaluationState,
+  from: PluginStage,
+  until: PluginStage,
+  now: Date,
+): EvaluationState {
   return { ...state, stage: stageBefore(from), until, timestamp: now.toISOString() }
 }
 
@@ -76,6 +81,6 @@ export function lost(state: EvaluationState, costUsd: number): EvaluationState {
   return { ...state, lost_cost_usd: state.lost_cost_usd + costUsd }
 }
 
-function stageBefore(stage: Stage): CompletedStage {
+function stageBefore(stage: PluginStage): CompletedStage {
   return stages[stages.indexOf(stage) - 1] ?? 'pending'
 }

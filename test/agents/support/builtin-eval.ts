@@ -8,7 +8,8 @@ import { hermeticEnv } from '../../../src/io/hermetic-env.ts'
 import { endpointVariables, type Responder } from '../../../src/models/boundary/contract.ts'
 import { openBoundary } from '../../../src/models/boundary/open-boundary.ts'
 import { keptFiles } from '../../../src/plugin/cases/grade/kept-files.ts'
-import type { Execution, Scenario, Transcript, TranscriptEvent } from '../../../src/plugin/contract.ts'
+import type { Execution, PluginTranscript, TranscriptEvent } from '../../../src/plugin/execute/contract.ts'
+import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
 import { executionOf, transcriptOf } from '../../support/plugin-trial.ts'
 
 const runSchema = z.object({
@@ -43,8 +44,8 @@ export interface BuiltinResult {
   /** What the trial of a run left, as ours would have left it. */
   trialOf(
     run: BuiltinRun,
-    scenario: Scenario,
-  ): { readonly execution: Execution; readonly transcript: Transcript }
+    scenario: PluginScenario,
+  ): { readonly execution: Execution; readonly transcript: PluginTranscript }
 }
 
 export interface BuiltinEval extends Disposable {
@@ -145,7 +146,7 @@ const lineSchema = z.looseObject({
   message: z.object({ content: z.array(blockSchema) }).optional(),
 })
 
-function trialOf({ tracePath }: BuiltinRun, scenario: Scenario): ReturnType<BuiltinResult['trialOf']> {
+function trialOf({ tracePath }: BuiltinRun, scenario: PluginScenario): ReturnType<BuiltinResult['trialOf']> {
   const lines = readFileSync(tracePath, 'utf8')
     .split('\n')
     .filter((line) => line !== '')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SessionStrategy } from '../../../src/plugin/contract.ts'
+import type { SessionStrategy } from '../../../src/plugin/execute/contract.ts'
 import { type Behaviour, behaviours, verdictOf } from '../../e2e/plugin/behaviours.ts'
 import { type Evaluated, evaluated, firedIn, kitchenProject, trialOf } from '../../e2e/plugin/lab.ts'
 import type { TestProject } from '../../e2e/support/project.ts'

@@ -1,4 +1,6 @@
-import type { ComponentType, ConflictSeverity, Scenario } from '../../../src/plugin/contract.ts'
+import type { ComponentType } from '../../../src/plugin/contract.ts'
+import type { ConflictSeverity } from '../../../src/plugin/evaluate/contract.ts'
+import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
 
 /** One way in which a model can treat a component of the kitchen, and what an evaluation must make of it. */
 export interface Behaviour {
@@ -177,8 +179,11 @@ export function verdictOf({ expected_trigger, expect }: Behaviour): 'pass' | 'fa
   return expect.triggered === expected_trigger ? 'pass' : 'fail'
 }
 
-type Written = Pick<Scenario, 'id' | 'component_ref' | 'component_type' | 'scenario_type' | 'user_prompt'> &
-  Pick<Scenario, 'expected_trigger' | 'files' | 'needs_tools'>
+type Written = Pick<
+  PluginScenario,
+  'id' | 'component_ref' | 'component_type' | 'scenario_type' | 'user_prompt'
+> &
+  Pick<PluginScenario, 'expected_trigger' | 'files' | 'needs_tools'>
 
 export function scenariosFile(list: readonly Behaviour[]): { readonly scenarios: readonly Written[] } {
   return { scenarios: list.map(scenario) }

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Execution, Scenario } from '../../../src/plugin/contract.ts'
 import { sampleExecution, sampleTranscript } from '../../../src/plugin/evaluate/sample-trial.ts'
+import type { Execution } from '../../../src/plugin/execute/contract.ts'
+import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
 import { gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 
@@ -43,7 +44,7 @@ export async function storeRun(project: TestProject): Promise<string> {
   const { run_id, run_dir, scenarios } = JSON.parse(stdout) as {
     readonly run_id: string
     readonly run_dir: string
-    readonly scenarios: readonly Scenario[]
+    readonly scenarios: readonly PluginScenario[]
   }
   const call = (skill: string): Partial<Execution> => ({
     detected_tools: [

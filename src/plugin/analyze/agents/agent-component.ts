@@ -1,6 +1,6 @@
 import { componentId } from '../../component-list.ts'
-import type { AgentComponent } from '../../contract.ts'
 import { cliName } from '../component-names.ts'
+import type { AgentComponent } from '../contract.ts'
 import { nameField, textField, toolsField } from '../frontmatter/fields.ts'
 import { type Markdown, noteFrontmatter } from '../frontmatter/read-markdown.ts'
 import { noteTools } from '../note-tools.ts'

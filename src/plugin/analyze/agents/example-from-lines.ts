@@ -1,4 +1,4 @@
-import type { AgentExample } from '../../contract.ts'
+import type { AgentExample } from '../contract.ts'
 
 type Part = keyof AgentExample
 

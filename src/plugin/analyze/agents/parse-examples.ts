@@ -1,4 +1,4 @@
-import type { AgentExample } from '../../contract.ts'
+import type { AgentExample } from '../contract.ts'
 import { exampleFromLines } from './example-from-lines.ts'
 
 export interface Examples {

@@ -1,7 +1,7 @@
 import { asString } from '../../../agents/json-fields.ts'
 import { componentId } from '../../component-list.ts'
-import type { CommandComponent } from '../../contract.ts'
 import { cliName } from '../component-names.ts'
+import type { CommandComponent } from '../contract.ts'
 import { flagField, nameField, textField, toolsField } from '../frontmatter/fields.ts'
 import { bodyStart, type Markdown, noteFrontmatter } from '../frontmatter/read-markdown.ts'
 import { aliasOf, listedText } from '../listed-text.ts'

@@ -1,4 +1,4 @@
-import type { HookComponent } from '../../contract.ts'
+import type { HookComponent } from '../contract.ts'
 
 type Behavior = HookComponent['expected_behavior']
 

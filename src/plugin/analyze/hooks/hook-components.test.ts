@@ -1,7 +1,7 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import type { HookComponent } from '../../contract.ts'
 import { analyzePlugin } from '../analyze-plugin.ts'
+import type { HookComponent } from '../contract.ts'
 import { hookBehavior } from './hook-behavior.ts'
 import { hookEvents } from './hook-events.ts'
 import { matchingTools } from './matching-tools.ts'

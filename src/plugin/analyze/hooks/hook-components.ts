@@ -1,7 +1,7 @@
 import { nearest } from '../../../core/nearest.ts'
 import { componentId } from '../../component-list.ts'
-import type { HookComponent } from '../../contract.ts'
 import { createNames } from '../component-names.ts'
+import type { HookComponent } from '../contract.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import type { Manifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'

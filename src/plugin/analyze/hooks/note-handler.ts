@@ -1,6 +1,6 @@
 import { nearest } from '../../../core/nearest.ts'
 import { componentId } from '../../component-list.ts'
-import type { HookComponent, HookHandler } from '../../contract.ts'
+import type { HookComponent, HookHandler } from '../contract.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import type { Notes } from '../notes.ts'
 import type { Add } from './add.ts'

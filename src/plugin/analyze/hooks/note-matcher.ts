@@ -1,6 +1,6 @@
 import { nearest } from '../../../core/nearest.ts'
 import { componentId } from '../../component-list.ts'
-import type { HookComponent } from '../../contract.ts'
+import type { HookComponent } from '../contract.ts'
 import { isServerTool, knownTools } from '../known-tools.ts'
 import { hookMatches, readMatcher } from '../matcher.ts'
 import type { Notes } from '../notes.ts'

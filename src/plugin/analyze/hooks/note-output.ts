@@ -1,4 +1,4 @@
-import type { HookHandler } from '../../contract.ts'
+import type { HookHandler } from '../contract.ts'
 import type { Add } from './add.ts'
 import type { HookEventFacts } from './hook-events.ts'
 

@@ -1,4 +1,4 @@
-import type { HookHandler } from '../../contract.ts'
+import type { HookHandler } from '../contract.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import { pluginReferences, relativeReferences } from '../files/plugin-references.ts'
 import type { Add } from './add.ts'

@@ -1,5 +1,5 @@
 import { asObject, type Json } from '../../../agents/json-fields.ts'
-import type { HookHandler } from '../../contract.ts'
+import type { HookHandler } from '../contract.ts'
 import type { Notes } from '../notes.ts'
 import { typeWord } from '../type-word.ts'
 import { handlerAction, handlerProblems, isHandlerType } from './handler-fields.ts'

@@ -1,7 +1,7 @@
 import { asObject, asString, type Json } from '../../../agents/json-fields.ts'
 import { componentId } from '../../component-list.ts'
-import type { McpServerComponent } from '../../contract.ts'
 import { toolPart } from '../component-names.ts'
+import type { McpServerComponent } from '../contract.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import { pluginReferences } from '../files/plugin-references.ts'
 import type { Manifest } from '../manifest/read-manifest.ts'

@@ -1,5 +1,5 @@
 import { asObject, type Json } from '../../../agents/json-fields.ts'
-import type { McpServerComponent } from '../../contract.ts'
+import type { McpServerComponent } from '../contract.ts'
 import type { Notes, Remark } from '../notes.ts'
 
 /** What a server wants from its surroundings: variables, and whether it lets anybody in. */

@@ -1,5 +1,5 @@
 import { asObject, type Json } from '../../../agents/json-fields.ts'
-import type { McpServerComponent } from '../../contract.ts'
+import type { McpServerComponent } from '../contract.ts'
 import { typeWord } from '../type-word.ts'
 
 type ServerType = McpServerComponent['server_type']

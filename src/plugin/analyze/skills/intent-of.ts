@@ -1,4 +1,4 @@
-import type { SkillIntent } from '../../contract.ts'
+import type { SkillIntent } from '../contract.ts'
 
 const actions = new Set(
   'create add build make set configure implement define write generate develop update modify change fix debug'.split(

@@ -1,4 +1,4 @@
-import type { Grader, ToolPattern } from '../../contract.ts'
+import type { Grader, ToolPattern } from '../../generate/contract.ts'
 import { compileJsPattern } from '../pattern/compile-js-pattern.ts'
 import { inputMatch } from '../pattern/input-match.ts'
 import { graderGlob } from './grader-glob.ts'

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Grader } from '../../contract.ts'
+import type { Grader } from '../../generate/contract.ts'
 import { keptFiles } from './kept-files.ts'
 
 const looking = (path: string): Grader => ({

@@ -1,5 +1,6 @@
 import { readTextInside } from '../../../io/read-text-inside.ts'
-import type { Grader, KeptFile, Scenario } from '../../contract.ts'
+import type { KeptFile } from '../../execute/contract.ts'
+import type { Grader, PluginScenario } from '../../generate/contract.ts'
 
 const maxBytes = 256 * 1024
 
@@ -8,7 +9,7 @@ const maxBytes = 256 * 1024
  * gone. undefined when no grader looks into any.
  */
 export function keptFiles(
-  { case: facts }: Pick<Scenario, 'case'>,
+  { case: facts }: Pick<PluginScenario, 'case'>,
   workspace: string,
 ): Readonly<Record<string, KeptFile>> | undefined {
   const paths = [...new Set((facts?.graders ?? []).flatMap(lookedInto))]

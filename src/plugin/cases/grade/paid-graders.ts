@@ -1,5 +1,5 @@
 import type { SampleCheckpoint } from '../../../judge/take-samples.ts'
-import type { Grader } from '../../contract.ts'
+import type { Grader } from '../../generate/contract.ts'
 import { usableCaseText } from '../read-case-text.ts'
 import { type GivenPassVote, takeVotes, type VotePowers, type Votes } from './take-votes.ts'
 import { type GradedTrial, targetText } from './target-text.ts'

@@ -1,4 +1,5 @@
-import type { Arm, Grader } from '../../contract.ts'
+import type { Arm } from '../../contract.ts'
+import type { Grader } from '../../generate/contract.ts'
 
 export interface ArmGrader {
   readonly grader: Grader

@@ -1,11 +1,12 @@
-import type { Execution, GraderTarget, Scenario, Transcript } from '../../contract.ts'
+import type { Execution, PluginTranscript } from '../../execute/contract.ts'
+import type { GraderTarget, PluginScenario } from '../../generate/contract.ts'
 import { traceLines } from './trace-lines.ts'
 
 /** What a trial left for graders. */
 export interface GradedTrial {
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
   readonly execution: Execution
-  readonly transcript: Transcript | null
+  readonly transcript: PluginTranscript | null
 }
 
 export type TargetText =

@@ -1,4 +1,4 @@
-import type { Execution, Transcript } from '../../contract.ts'
+import type { Execution, PluginTranscript } from '../../execute/contract.ts'
 import type { InputMatch } from '../pattern/input-match.ts'
 
 export interface GradedCall {
@@ -11,7 +11,7 @@ export interface GradedCall {
  * Without a transcript what the hooks saw has to do.
  */
 export function toolCalls(
-  transcript: Transcript | null,
+  transcript: PluginTranscript | null,
   { detected_tools }: Execution,
 ): readonly GradedCall[] {
   if (transcript === null) return detected_tools

@@ -1,12 +1,13 @@
-import type { Execution, Scenario, Transcript, TranscriptEvent } from '../../contract.ts'
+import type { Execution, PluginTranscript, TranscriptEvent } from '../../execute/contract.ts'
+import type { PluginScenario } from '../../generate/contract.ts'
 
 /**
  * A trial as Claude Code prints it with `--output-format stream-json`, one message per line: what graders of the format look at
  * as `trace`. As there, neither the prompt nor what was said before it is among the lines.
  */
 export function traceLines(
-  transcript: Transcript | null,
-  { user_prompt: prompt }: Pick<Scenario, 'user_prompt'>,
+  transcript: PluginTranscript | null,
+  { user_prompt: prompt }: Pick<PluginScenario, 'user_prompt'>,
   { final_text, termination_type }: Pick<Execution, 'final_text' | 'termination_type'>,
 ): readonly string[] {
   const events = transcript?.events ?? []

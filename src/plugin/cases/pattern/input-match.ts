@@ -1,4 +1,4 @@
-import type { ToolPattern } from '../../contract.ts'
+import type { ToolPattern } from '../../generate/contract.ts'
 import { compileJsPattern } from './compile-js-pattern.ts'
 
 export type InputMatch =

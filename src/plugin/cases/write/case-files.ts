@@ -1,5 +1,6 @@
+import type { Analysis } from '../../analyze/contract.ts'
 import { componentId } from '../../component-list.ts'
-import type { Analysis, Scenario } from '../../contract.ts'
+import type { PluginScenario } from '../../generate/contract.ts'
 import { semanticTag } from '../case-scenario.ts'
 import { quietTag } from '../expectation.ts'
 import { scaffoldScript } from '../scaffold-files.ts'
@@ -19,7 +20,7 @@ const usualTools = ['Read', 'Glob', 'Grep', 'Skill', 'Agent']
 
 /** A scenario as the files of a case. `name` only when it is not that of the directory. */
 export function caseFiles(
-  scenario: Scenario,
+  scenario: PluginScenario,
   plugin: Pick<Analysis, 'plugin_name' | 'components'>,
   name: string | undefined,
 ): CaseFiles {
@@ -54,7 +55,7 @@ export function caseFiles(
   }
 }
 
-function promptFields(scenario: Scenario, name: string | undefined): Readonly<Record<string, unknown>> {
+function promptFields(scenario: PluginScenario, name: string | undefined): Readonly<Record<string, unknown>> {
   const { case: facts, reasoning, needs_tools: needed = [] } = scenario
   const seconds = facts?.timeout_ms === undefined ? undefined : Math.ceil(facts.timeout_ms / 1_000)
   return {
@@ -73,7 +74,7 @@ function promptFields(scenario: Scenario, name: string | undefined): Readonly<Re
 }
 
 /** What the format has no key for. */
-function tagsOf(scenario: Scenario): readonly string[] {
+function tagsOf(scenario: PluginScenario): readonly string[] {
   const {
     tags = [],
     scenario_type,

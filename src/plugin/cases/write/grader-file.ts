@@ -1,4 +1,4 @@
-import type { Grader, ToolPattern } from '../../contract.ts'
+import type { Grader, ToolPattern } from '../../generate/contract.ts'
 import { yamlText } from './yaml-text.ts'
 
 /** A grader as its own file, in the words of `claude plugin eval`. What is the default is left out. */

@@ -1,5 +1,5 @@
 import { sha256 } from '../../../io/sha256.ts'
-import type { SetupMessage } from '../../contract.ts'
+import type { SetupMessage } from '../../generate/contract.ts'
 
 /** A conversation in the form in which Claude Code keeps one and can go on with it. The same words give the same file. */
 export function historyFile(messages: readonly SetupMessage[]): string {

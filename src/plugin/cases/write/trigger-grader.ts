@@ -1,5 +1,6 @@
+import type { Analysis } from '../../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../../component-list.ts'
-import type { Analysis, Grader, Scenario } from '../../contract.ts'
+import type { Grader, PluginScenario } from '../../generate/contract.ts'
 import { serverPattern } from '../trigger-words.ts'
 
 export interface TriggerGrader {
@@ -16,7 +17,7 @@ const unseen =
  * what the built-in runner looks at.
  */
 export function triggerGrader(
-  scenario: Scenario,
+  scenario: PluginScenario,
   plugin: Pick<Analysis, 'plugin_name' | 'components'>,
 ): TriggerGrader {
   const { component_type: type, expected_component, component_ref, expected_trigger: expected } = scenario

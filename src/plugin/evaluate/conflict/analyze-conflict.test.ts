@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ComponentType, ConflictSeverity, Detection } from '../../contract.ts'
+import type { ComponentType } from '../../contract.ts'
+import type { ConflictSeverity, Detection } from '../contract.ts'
 import { detectionOf } from '../detection/detection-of.ts'
 import { foundForeign, foundKnown } from '../detection/found-component.ts'
 import { sampleKnown } from '../sample-known.ts'

@@ -1,6 +1,7 @@
 import type { PluginConfig } from '../../../config/plugin-schema.ts'
-import type { Conflict, ConflictSeverity, Detection, Scenario } from '../../contract.ts'
+import type { PluginScenario } from '../../generate/contract.ts'
 import { componentWords } from '../component-words.ts'
+import type { Conflict, ConflictSeverity, Detection } from '../contract.ts'
 import type { KnownComponent } from '../detection/known-components.ts'
 import { isOf } from '../expected-component.ts'
 import { rivalsOf } from './rivals.ts'
@@ -26,7 +27,7 @@ export interface ConflictOptions {
  * Components of other plugins and the CLI's own count only with `cross_plugin`; all are listed in any case.
  */
 export function analyzeConflict(
-  scenario: Scenario,
+  scenario: PluginScenario,
   detections: readonly Detection[],
   options: ConflictOptions,
 ): Conflict {
@@ -53,7 +54,7 @@ interface Found {
 
 const quiet: Found = { severity: 'none' }
 
-function judge(scenario: Scenario, detections: readonly Detection[], options: ConflictOptions): Found {
+function judge(scenario: PluginScenario, detections: readonly Detection[], options: ConflictOptions): Found {
   const { expected, conflict_detection, sharedName } = options
   if (expected === null) return quiet
   if (sharedName !== undefined) return { severity: 'high', reason: sharedName }

@@ -1,4 +1,5 @@
-import type { ComponentType, Detection } from '../../contract.ts'
+import type { ComponentType } from '../../contract.ts'
+import type { Detection } from '../contract.ts'
 
 /** What is expected, or nothing in particular. */
 export interface Expected {

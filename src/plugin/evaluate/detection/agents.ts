@@ -1,4 +1,5 @@
-import type { Detection, Execution } from '../../contract.ts'
+import type { Execution } from '../../execute/contract.ts'
+import type { Detection } from '../contract.ts'
 import { detectionOf } from './detection-of.ts'
 import type { KnownComponents } from './known-components.ts'
 import { resolveName } from './resolve-name.ts'

@@ -1,4 +1,5 @@
-import type { Detection, Execution, ToolCapture } from '../../contract.ts'
+import type { Execution, ToolCapture } from '../../execute/contract.ts'
+import type { Detection } from '../contract.ts'
 import { succeeded, type ToolOutcomes } from './correlation.ts'
 import { detectionOf } from './detection-of.ts'
 import type { KnownComponents } from './known-components.ts'

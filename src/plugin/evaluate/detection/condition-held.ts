@@ -1,5 +1,5 @@
 import { hookMatches } from '../../analyze/matcher.ts'
-import type { Execution, HookResponse } from '../../contract.ts'
+import type { Execution, HookResponse } from '../../execute/contract.ts'
 import { hookValues } from './hook-values.ts'
 import type { KnownComponent } from './known-components.ts'
 

@@ -1,10 +1,13 @@
-import type { ToolCapture, Transcript } from '../../contract.ts'
+import type { PluginTranscript, ToolCapture } from '../../execute/contract.ts'
 
 /** How calls ended, by their ids: true = no error. A call of which nobody knows is not in it. */
 export type ToolOutcomes = ReadonlyMap<string, boolean>
 
 /** What the session's hooks saw wins over what the transcript says. */
-export function toolOutcomes(captures: readonly ToolCapture[], transcript: Transcript | null): ToolOutcomes {
+export function toolOutcomes(
+  captures: readonly ToolCapture[],
+  transcript: PluginTranscript | null,
+): ToolOutcomes {
   const outcomes = new Map<string, boolean>()
   for (const event of transcript?.events ?? [])
     if (event.type === 'tool_result') outcomes.set(event.tool_use_id, event.is_error !== true)

@@ -1,4 +1,5 @@
-import type { Detection, Execution, Transcript } from '../../contract.ts'
+import type { Execution, PluginTranscript } from '../../execute/contract.ts'
+import type { Detection } from '../contract.ts'
 import { type OwnWords, unknownWords } from '../own-words.ts'
 import { detectFromSubagents } from './agents.ts'
 import { detectFromCaptures } from './captures.ts'
@@ -17,7 +18,7 @@ import { detectFromTranscript } from './transcript.ts'
  */
 export function detectComponents(
   execution: Execution,
-  transcript: Transcript | null,
+  transcript: PluginTranscript | null,
   known: KnownComponents,
   ownWords: OwnWords = unknownWords,
 ): readonly Detection[] {
@@ -27,7 +28,7 @@ export function detectComponents(
 /** The same, each as often as a source saw it. */
 export function detectFirings(
   execution: Execution,
-  transcript: Transcript | null,
+  transcript: PluginTranscript | null,
   known: KnownComponents,
   ownWords: OwnWords = unknownWords,
 ): readonly Detection[] {

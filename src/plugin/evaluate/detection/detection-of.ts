@@ -1,4 +1,4 @@
-import { confidences, type Detection, type DetectionSource } from '../../contract.ts'
+import { confidences, type Detection, type DetectionSource } from '../contract.ts'
 import type { FoundComponent } from './found-component.ts'
 
 export interface Trace {

@@ -1,4 +1,4 @@
-import type { Detection } from '../../contract.ts'
+import type { Detection } from '../contract.ts'
 
 /** One detection per component, the earliest, in the order in which they happened. */
 export function firstOfEach(detections: readonly Detection[]): readonly Detection[] {

@@ -1,4 +1,4 @@
-import type { Execution, HookResponse } from '../../contract.ts'
+import type { Execution, HookResponse } from '../../execute/contract.ts'
 
 /**
  * What the matchers of a response's event are compared with. The CLI puts it behind the event's name (`PreToolUse:Write`,

@@ -1,6 +1,7 @@
 import { hookEvents } from '../../analyze/hooks/hook-events.ts'
 import { hookMatches } from '../../analyze/matcher.ts'
-import type { Detection, Execution, HookResponse } from '../../contract.ts'
+import type { Execution, HookResponse } from '../../execute/contract.ts'
+import type { Detection } from '../contract.ts'
 import { conditionHeld } from './condition-held.ts'
 import { detectionOf } from './detection-of.ts'
 import { foundKnown } from './found-component.ts'

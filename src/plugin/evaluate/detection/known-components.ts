@@ -1,5 +1,6 @@
+import type { Analysis, HookComponent } from '../../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../../component-list.ts'
-import type { Analysis, ComponentType, HookComponent } from '../../contract.ts'
+import type { ComponentType } from '../../contract.ts'
 
 /** What detection has to know of one component to recognise it. */
 export interface KnownComponent {

@@ -1,4 +1,5 @@
-import type { Detection, Execution, Transcript, TranscriptEvent } from '../../contract.ts'
+import type { Execution, PluginTranscript, TranscriptEvent } from '../../execute/contract.ts'
+import type { Detection } from '../contract.ts'
 import type { OwnWords } from '../own-words.ts'
 import type { ToolOutcomes } from './correlation.ts'
 import { detectionOf } from './detection-of.ts'
@@ -13,7 +14,7 @@ type Message = Extract<TranscriptEvent, { readonly edit: unknown }>
  * commands the CLI expanded. What we said ourselves proves nothing.
  */
 export function detectFromTranscript(
-  transcript: Transcript,
+  transcript: PluginTranscript,
   execution: Pick<Execution, 'trial' | 'expansions'>,
   outcomes: ToolOutcomes,
   known: KnownComponents,

@@ -1,4 +1,5 @@
-import type { JudgeCitation, Transcript } from '../../contract.ts'
+import type { PluginTranscript } from '../../execute/contract.ts'
+import type { JudgeCitation } from '../contract.ts'
 import { eventText } from './transcript-text.ts'
 
 /** What a judge says it has read; whether it stands there is another matter. */
@@ -13,7 +14,7 @@ export interface CheckedCitations {
 /** Keeps the citations whose words really stand in the message they name, and computes where. */
 export function checkCitations(
   claimed: readonly ClaimedCitation[],
-  { events }: Pick<Transcript, 'events'>,
+  { events }: Pick<PluginTranscript, 'events'>,
 ): CheckedCitations {
   const texts = new Map(events.map((event) => [event.id, eventText(event)]))
   const standing = claimed.flatMap((citation) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JudgeVote } from '../../contract.ts'
+import type { JudgeVote } from '../contract.ts'
 import { type AggregateMethod, joinVotes, type ScoredVote } from './join-votes.ts'
 
 const vote = (quality_score: number, change: Partial<ScoredVote> = {}): ScoredVote => ({

@@ -1,5 +1,5 @@
 import { type Aggregate, aggregate } from '../../../judge/aggregate.ts'
-import type { JudgeCitation, JudgeVote, PluginJudgement } from '../../contract.ts'
+import type { JudgeCitation, JudgeVote, PluginJudgement } from '../contract.ts'
 
 export type ScoredVote = Extract<JudgeVote, { kind: 'scored' }>
 export type AggregateMethod = 'average' | 'median' | 'consensus'

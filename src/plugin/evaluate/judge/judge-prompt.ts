@@ -1,16 +1,18 @@
 import { quoteData } from '../../../judge/quote-data.ts'
 import { shorten } from '../../../judge/shorten.ts'
-import type { Detection, Scenario, Transcript } from '../../contract.ts'
+import type { PluginTranscript } from '../../execute/contract.ts'
+import type { PluginScenario } from '../../generate/contract.ts'
+import type { Detection } from '../contract.ts'
 import { transcriptText } from './transcript-text.ts'
 
 /** What a judge sees of a trial. All of it as it is stored: redacted. */
 export interface JudgedTrial {
   readonly pluginName: string
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
   /** What the plugin says about the component; empty when it says nothing. */
   readonly description: string
   readonly detections: readonly Detection[]
-  readonly transcript: Transcript
+  readonly transcript: PluginTranscript
 }
 
 export interface PromptOptions {
@@ -44,7 +46,7 @@ function taskText({
   component_type: type,
   scenario_type: scenario,
   expected_trigger: expected,
-}: Scenario): string {
+}: PluginScenario): string {
   return [
     `The component under test is a ${type.replace('_', ' ')}. The scenario is of type ${scenario.replace('_', ' ')}.`,
     expected

@@ -6,7 +6,7 @@ import { type PluginConfig, pluginConfigSchema } from '../../../config/plugin-sc
 import type { PaidSample } from '../../../judge/take-samples.ts'
 import { createBudget } from '../../../models/budget.ts'
 import { resolveModel } from '../../../models/index.ts'
-import type { PluginJudgement } from '../../contract.ts'
+import type { PluginJudgement } from '../contract.ts'
 import type { GivenVote } from './judge-trial.ts'
 import { openPluginJudge, type PluginJudgeOptions } from './open-plugin-judge.ts'
 

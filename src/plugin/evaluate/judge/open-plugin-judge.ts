@@ -6,7 +6,7 @@ import { remindingSleep } from '../../../models/batch/reminding-sleep.ts'
 import { callsWait, toldJournal } from '../../../models/batch/told-journal.ts'
 import type { Model } from '../../../models/contract.ts'
 import { type ModelContext, resolveBatchingModel } from '../../../models/index.ts'
-import type { PluginJudgement } from '../../contract.ts'
+import type { PluginJudgement } from '../contract.ts'
 import { gatherCalls } from './gather-calls.ts'
 import { type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
 

@@ -1,5 +1,5 @@
 import { shortenLines } from '../../../judge/shorten.ts'
-import type { Transcript, TranscriptEvent } from '../../contract.ts'
+import type { PluginTranscript, TranscriptEvent } from '../../execute/contract.ts'
 
 export interface TranscriptLimits {
   /** Characters of one message. */
@@ -12,7 +12,10 @@ export interface TranscriptLimits {
  * A transcript as a judge reads it: `[id] ROLE: words`, message by message. A long message is cut at its end, a long transcript
  * in its middle; both say so. Further lines of a message are indented, so that none can pose as another message.
  */
-export function transcriptText({ events }: Transcript, { messageChars, allChars }: TranscriptLimits): string {
+export function transcriptText(
+  { events }: PluginTranscript,
+  { messageChars, allChars }: TranscriptLimits,
+): string {
   const messages = events.map((event) => {
     const words = cut(eventText(event), messageChars).split(lineBreak).join('\n    ')
     return `[${event.id}] ${roleOf(event)}: ${words}`

@@ -1,6 +1,6 @@
 import { settled } from '../../../core/case-tally.ts'
 import type { Verdict } from '../../../core/verdict.ts'
-import type { ConflictSeverity } from '../../contract.ts'
+import type { ConflictSeverity } from '../contract.ts'
 import { componentMetrics } from './component-metrics.ts'
 import { confusion } from './confusion.ts'
 import type { ArmMetrics, TypeMetrics } from './evaluation-summary.ts'

@@ -1,7 +1,8 @@
 import { addTokens, noTokens } from '../../../core/add-tokens.ts'
 import { settled } from '../../../core/case-tally.ts'
 import type { TokenUsage } from '../../../core/trial.ts'
-import type { Execution, TrialEvaluation } from '../../contract.ts'
+import type { Execution } from '../../execute/contract.ts'
+import type { TrialEvaluation } from '../contract.ts'
 import type { CostSummary, ModelCost } from './evaluation-summary.ts'
 
 /** What was paid outside of trials. */

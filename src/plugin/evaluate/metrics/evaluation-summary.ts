@@ -1,8 +1,10 @@
 import type { Rate } from '../../../core/summary.ts'
 import type { TokenUsage } from '../../../core/trial.ts'
 import type { Verdict } from '../../../core/verdict.ts'
-import type { Arm, ComponentType, ConflictSeverity, ScenarioType, SemanticVariation } from '../../contract.ts'
+import type { Arm, ComponentType } from '../../contract.ts'
+import type { ScenarioType, SemanticVariation } from '../../generate/contract.ts'
 import type { ArmComparison } from '../arms/arm-comparison.ts'
+import type { ConflictSeverity } from '../contract.ts'
 
 /**
  * What an evaluation says as a whole; part of `evaluation.json`. Counts are of trials that count (`pass` and `fail`); every rate

@@ -1,5 +1,5 @@
-import type { Detection, TrialEvaluation } from '../../contract.ts'
 import { rivalsOf } from '../conflict/rivals.ts'
+import type { Detection, TrialEvaluation } from '../contract.ts'
 
 /** Whoever fired when nobody did. */
 export const nobody = 'none'

@@ -1,6 +1,6 @@
 import { settled } from '../../../core/case-tally.ts'
 import { isCounted } from '../../../core/verdict.ts'
-import type { TrialEvaluation } from '../../contract.ts'
+import type { TrialEvaluation } from '../contract.ts'
 import type { EvaluationSummary, MultiSampleStats } from './evaluation-summary.ts'
 
 /** A variance above this means that the judges see different things. */

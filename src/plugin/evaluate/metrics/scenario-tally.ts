@@ -1,5 +1,7 @@
 import { isCounted } from '../../../core/verdict.ts'
-import type { Arm, ComponentType, ScenarioType, SemanticVariation, TrialEvaluation } from '../../contract.ts'
+import type { Arm, ComponentType } from '../../contract.ts'
+import type { ScenarioType, SemanticVariation } from '../../generate/contract.ts'
+import type { TrialEvaluation } from '../contract.ts'
 import { askedComponent, nobody, otherFirings } from './fired-component.ts'
 import { emptyMean, type MeanTally, withValue } from './mean-tally.ts'
 

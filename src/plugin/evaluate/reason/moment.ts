@@ -1,4 +1,4 @@
-import type { Detection } from '../../contract.ts'
+import type { Detection } from '../contract.ts'
 
 /** When a component fired, as far as it can be told: the time of day and the call. Empty when neither is known. */
 export function moment({ timestamp, tool_use_id }: Pick<Detection, 'timestamp' | 'tool_use_id'>): string {

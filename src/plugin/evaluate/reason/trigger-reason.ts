@@ -1,18 +1,20 @@
-import type { Detection, Execution, Scenario, Transcript, TrialEvaluation } from '../../contract.ts'
+import type { Execution, PluginTranscript } from '../../execute/contract.ts'
+import type { PluginScenario } from '../../generate/contract.ts'
 import { componentWords } from '../component-words.ts'
 import { rivalsOf } from '../conflict/rivals.ts'
+import type { Detection, TrialEvaluation } from '../contract.ts'
 import type { KnownComponent, KnownComponents } from '../detection/known-components.ts'
 import { isOf } from '../expected-component.ts'
 import { moment } from './moment.ts'
 import { whyQuiet } from './why-quiet.ts'
 
 export interface TriggerStory {
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
   readonly expected: KnownComponent
   readonly triggered: boolean
   readonly detections: readonly Detection[]
   readonly execution: Execution
-  readonly transcript: Transcript | null
+  readonly transcript: PluginTranscript | null
   readonly known: KnownComponents
   /** Who says whether it fired. */
   readonly by: TrialEvaluation['detection_source'] | undefined

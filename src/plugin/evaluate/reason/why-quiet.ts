@@ -1,5 +1,6 @@
 import { printable } from '../../../guard-engine/printable.ts'
-import type { ComponentType, Execution, Transcript } from '../../contract.ts'
+import type { ComponentType } from '../../contract.ts'
+import type { Execution, PluginTranscript } from '../../execute/contract.ts'
 import { succeeded, toolOutcomes } from '../detection/correlation.ts'
 import { hookValues } from '../detection/hook-values.ts'
 import { fits, hasActed } from '../detection/hooks.ts'
@@ -10,7 +11,7 @@ import { type ToolUse, toolComponent } from '../detection/tool-component.ts'
 export function whyQuiet(
   expected: KnownComponent,
   execution: Execution,
-  transcript: Transcript | null,
+  transcript: PluginTranscript | null,
   known: KnownComponents,
 ): string {
   return (
@@ -33,7 +34,7 @@ const advice = {
 function failedCall(
   expected: KnownComponent,
   { detected_tools, trial }: Execution,
-  transcript: Transcript | null,
+  transcript: PluginTranscript | null,
   known: KnownComponents,
 ): string | null {
   const outcomes = toolOutcomes(detected_tools, transcript)
@@ -57,7 +58,7 @@ function failedCall(
   return null
 }
 
-function answerOf(id: string, transcript: Transcript | null): string | undefined {
+function answerOf(id: string, transcript: PluginTranscript | null): string | undefined {
   for (const event of transcript?.events ?? [])
     if (event.type === 'tool_result' && event.tool_use_id === id) return event.result
   return undefined

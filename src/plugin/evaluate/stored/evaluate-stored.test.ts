@@ -3,7 +3,7 @@ import { createFixture } from 'fs-fixture'
 import { afterAll, expect, test } from 'vitest'
 import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
 import { readJsonIfExists } from '../../../io/files.ts'
-import type { TrialEvaluation } from '../../contract.ts'
+import type { TrialEvaluation } from '../contract.ts'
 import { createEvaluationFold } from '../metrics/create-evaluation-fold.ts'
 import { sampleKnown } from '../sample-known.ts'
 import {

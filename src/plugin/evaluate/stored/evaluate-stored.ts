@@ -1,4 +1,5 @@
-import type { Execution, PluginJudgement, TrialEvaluation } from '../../contract.ts'
+import type { Execution } from '../../execute/contract.ts'
+import type { PluginJudgement, TrialEvaluation } from '../contract.ts'
 import { evaluateTrial, type TrialInput } from '../evaluate-trial.ts'
 import type { GraderGate } from '../grader-gate.ts'
 import type { EvaluationFold } from '../metrics/create-evaluation-fold.ts'

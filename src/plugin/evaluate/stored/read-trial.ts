@@ -1,11 +1,12 @@
 import { GantryError } from '../../../core/error.ts'
-import type { Execution, PluginTrial, Scenario, Transcript } from '../../contract.ts'
+import type { Execution, PluginTranscript, PluginTrial } from '../../execute/contract.ts'
+import type { PluginScenario } from '../../generate/contract.ts'
 import { readExecution, readTranscript } from './stored-shapes.ts'
 
 /** A trial on disk. Its parts are read when its turn comes, and let go of before the next. */
 export interface StoredTrial {
   readonly trial: PluginTrial
-  readonly scenario: Scenario
+  readonly scenario: PluginScenario
   /** As it was read, whatever it is; null or undefined when it is not there. May throw GantryError CORRUPT. */
   execution(): unknown
   /** The same; `missing` and `damaged` are understood, too. */
@@ -13,7 +14,7 @@ export interface StoredTrial {
 }
 
 export type TrialTraces =
-  | { readonly kind: 'whole'; readonly execution: Execution; readonly transcript: Transcript | null }
+  | { readonly kind: 'whole'; readonly execution: Execution; readonly transcript: PluginTranscript | null }
   /** In which words it cannot be believed. What it cost is known when its execution is. */
   | { readonly kind: 'damaged'; readonly why: string; readonly execution: Execution | null }
 

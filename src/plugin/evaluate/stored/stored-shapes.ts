@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Execution, Transcript } from '../../contract.ts'
+import type { Execution, PluginTranscript } from '../../execute/contract.ts'
 
 const text = z.string()
 const number = z.number()
@@ -73,7 +73,7 @@ export function readExecution(value: unknown): Read<Execution> {
   return isExecution(value) ? { kind: 'read', value } : damaged(executionSchema, value)
 }
 
-export function readTranscript(value: unknown): Read<Transcript> {
+export function readTranscript(value: unknown): Read<PluginTranscript> {
   return isTranscript(value) ? { kind: 'read', value } : damaged(transcriptSchema, value)
 }
 
@@ -81,7 +81,7 @@ function isExecution(value: unknown): value is Execution {
   return executionSchema.safeParse(value).success
 }
 
-function isTranscript(value: unknown): value is Transcript {
+function isTranscript(value: unknown): value is PluginTranscript {
   return transcriptSchema.safeParse(value).success
 }
 

@@ -1,8 +1,10 @@
-import type { Execution, PluginTrial, Scenario, TrialEvaluation } from '../../contract.ts'
+import type { Execution, PluginTrial } from '../../execute/contract.ts'
+import type { PluginScenario } from '../../generate/contract.ts'
+import type { TrialEvaluation } from '../contract.ts'
 
 /** A trial whose traces cannot be read: it says nothing, and is to be made again. What it cost is still known when its execution is. */
 export function unreadEvaluation(
-  scenario: Scenario,
+  scenario: PluginScenario,
   trial: PluginTrial,
   why: string,
   execution: Execution | null,

@@ -4,7 +4,7 @@ import type {
   SessionTiming,
   SubagentCapture,
   ToolCapture,
-} from '../../contract.ts'
+} from '../contract.ts'
 
 /** What was captured of one scenario, in the order in which it happened. */
 export interface Captures {

@@ -1,6 +1,6 @@
 import type { SeenHook } from '../../../agents/contract.ts'
 import type { AgentEvent, Untimed } from '../../../core/event.ts'
-import type { HookResponse } from '../../contract.ts'
+import type { HookResponse } from '../contract.ts'
 import { type CaptureSheet, type Captures, newSheet, readSheet } from './capture-sheet.ts'
 import { hearEvent, responseOf } from './hear-event.ts'
 import { hookHandlers } from './hook-handlers.ts'

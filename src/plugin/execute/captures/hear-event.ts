@@ -1,5 +1,5 @@
 import type { AgentEvent, HookEvent, ToolResultEvent, Untimed } from '../../../core/event.ts'
-import type { HookResponse } from '../../contract.ts'
+import type { HookResponse } from '../contract.ts'
 import type { CaptureSheet } from './capture-sheet.ts'
 import { cutResult } from './cut-result.ts'
 

@@ -1,4 +1,4 @@
-import type { PluginLoad } from '../../contract.ts'
+import type { PluginLoad } from '../../analyze/contract.ts'
 import { openLiveAgent } from '../live-agent.ts'
 import { processSettings } from '../process-settings.ts'
 import type { ExecuteContext } from '../request.ts'

@@ -1,4 +1,4 @@
-import type { LoadErrorType } from '../../contract.ts'
+import type { LoadErrorType } from '../../analyze/contract.ts'
 
 /** What kind of problem Claude Code tells of, by its words. */
 export function loadErrorType(words: string): LoadErrorType {

@@ -1,5 +1,5 @@
 import type { LoadedParts } from '../../../agents/contract.ts'
-import type { Components } from '../../contract.ts'
+import type { Components } from '../../analyze/contract.ts'
 
 /** Components that the plugin has and Claude Code did not register, each in words. */
 export function missingParts(components: Components, loaded: LoadedParts): readonly string[] {

@@ -1,5 +1,5 @@
 import type { LoadedParts } from '../../../agents/contract.ts'
-import type { Analysis, LoadErrorType, PluginLoad } from '../../contract.ts'
+import type { Analysis, LoadErrorType, PluginLoad } from '../../analyze/contract.ts'
 import { loadErrorType, recoveryHints } from './load-error.ts'
 import { missingParts } from './missing-parts.ts'
 import { proveLoad } from './prove-load.ts'

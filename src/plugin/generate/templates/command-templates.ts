@@ -1,4 +1,4 @@
-import type { CommandComponent } from '../../contract.ts'
+import type { CommandComponent } from '../../analyze/contract.ts'
 import type { UnnamedScenario } from '../component-record.ts'
 import { hintValues } from './hint-values.ts'
 import type { Templates } from './template.ts'

@@ -1,5 +1,6 @@
+import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
-import type { HookComponent, SetupMessage } from '../../contract.ts'
+import type { SetupMessage } from '../contract.ts'
 import { type HookRequest, type HookRequests, type HookSurroundings, skipped } from './hook-request.ts'
 import { workspaceFiles } from './workspace-files.ts'
 

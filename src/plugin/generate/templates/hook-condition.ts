@@ -1,4 +1,4 @@
-import type { HookComponent } from '../../contract.ts'
+import type { HookComponent } from '../../analyze/contract.ts'
 import { requestFor, type ToolRequest } from './tool-requests.ts'
 
 /** On any other event a handler with a condition never runs. */

@@ -1,4 +1,5 @@
-import type { Components, SetupMessage } from '../../contract.ts'
+import type { Components } from '../../analyze/contract.ts'
+import type { SetupMessage } from '../contract.ts'
 
 /** One request by which a hook is tried. */
 export interface HookRequest {

@@ -1,4 +1,4 @@
-import type { HookComponent } from '../../contract.ts'
+import type { HookComponent } from '../../analyze/contract.ts'
 import type { UnnamedScenario } from '../component-record.ts'
 import { requestsOfEvent } from './event-requests.ts'
 import { conditionOf, eventsWithConditions } from './hook-condition.ts'

@@ -1,4 +1,4 @@
-import type { McpServerComponent } from '../../contract.ts'
+import type { McpServerComponent } from '../../analyze/contract.ts'
 import type { UnnamedScenario } from '../component-record.ts'
 import { unrelatedRequest } from '../unrelated-request.ts'
 import { type McpDomain, mcpDomains } from './mcp-domains.ts'

@@ -1,4 +1,4 @@
-import type { SkillComponent } from '../../contract.ts'
+import type { SkillComponent } from '../../analyze/contract.ts'
 import type { UnnamedScenario } from '../component-record.ts'
 import type { Templates } from './template.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HookComponent } from '../../contract.ts'
+import type { HookComponent } from '../../analyze/contract.ts'
 import {
   sampleAgent,
   sampleAnalysis,

@@ -1,5 +1,5 @@
+import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
-import type { HookComponent } from '../../contract.ts'
 import { conditionOf, requestUnder } from './hook-condition.ts'
 import { type HookRequest, type HookRequests, type HookSurroundings, skipped } from './hook-request.ts'
 import { anyTool, failingRequestFor, requestFor, type ToolRequest, toolsBeside } from './tool-requests.ts'

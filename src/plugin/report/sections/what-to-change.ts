@@ -1,7 +1,7 @@
 import type { ReportSection } from '../../../report/contract.ts'
 import { counted } from '../../../report/quantity.ts'
+import type { Analysis } from '../../analyze/contract.ts'
 import { type AnyComponent, componentId, componentList } from '../../component-list.ts'
-import type { Analysis } from '../../contract.ts'
 import type { ComponentMetrics, EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'
 import { componentPlace } from '../component-place.ts'
 
