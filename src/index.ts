@@ -33,12 +33,14 @@ export { readTrace } from './guard/trace/read-trace.ts'
 export type { TraceReport } from './guard/trace/trace-report.ts'
 export { type ProjectVerification, verifyProject } from './guard/verify-project.ts'
 export { guardHooks } from './guard-engine/agent-hooks.ts'
+export type { History, LedgerEntry, Note } from './guard-engine/contract.ts'
 export { decide } from './guard-engine/decide.ts'
 export { treeFingerprint } from './guard-engine/facts/tree-fingerprint.ts'
 export { guardHome } from './guard-engine/guard-home.ts'
 export { type Guard, openGuard } from './guard-engine/open-guard.ts'
 export { type Plan, parsePlan } from './guard-engine/project/parse-plan.ts'
 export { type ReadSettings, readSettings } from './guard-engine/settings/read-settings.ts'
+export type { Settings } from './guard-engine/settings/settings.ts'
 export { type InstallOutcome, installHooks } from './guard-install/install-hooks.ts'
 export { type UninstallOutcome, uninstallHooks } from './guard-install/uninstall-hooks.ts'
 export { type BehindSession, type ModelBehind, openBehind } from './models/boundary/behind.ts'
@@ -93,16 +95,7 @@ export { runExecution } from './plugin/pipeline/run-execution.ts'
 export { runGeneration } from './plugin/pipeline/run-generation.ts'
 export { consoleProgress } from './plugin/report/console-progress.ts'
 export type { FinishedRun, Reporter, RunHeader, TrialHeader } from './report/contract.ts'
-export type {
-  History,
-  LedgerEntry,
-  Note,
-  Rule,
-  RuleAnswer,
-  Scene,
-  Settings,
-  World,
-} from './rules/contract.ts'
+export type { Rule, RuleAnswer, Scene } from './rules/contract.ts'
 export { rules } from './rules/index.ts'
 export type { Sandbox, SandboxEngine, SandboxReport, SandboxRequest } from './sandboxes/contract.ts'
 export { chooseEngine, sandboxEngines } from './sandboxes/index.ts'
@@ -114,6 +107,7 @@ export type { RunRequest, RunRequestInput } from './scenario/request.ts'
 export { type RunResult, runPrepared } from './scenario/run.ts'
 export { runScenarios, type ScenarioRunOptions } from './scenario/run-scenarios.ts'
 export { type Validation, validateScenarios } from './scenario/validate.ts'
+export type { World } from './shell/world.ts'
 export type { Manifest, RunRow, Store, StoredRun } from './store/contract.ts'
 export { openStore } from './store/open-store.ts'
 export type {

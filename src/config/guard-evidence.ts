@@ -1,4 +1,5 @@
 import { GantryError } from '../core/error.ts'
+import type { DeclaredCommand, Note } from '../guard-engine/contract.ts'
 import { knownCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { changedTree } from '../guard-engine/evidence/judge-run.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
@@ -11,7 +12,6 @@ import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
 import { readSettings } from '../guard-engine/settings/read-settings.ts'
 import { openRepository } from '../io/git-repository.ts'
-import type { DeclaredCommand, Note } from '../rules/contract.ts'
 import type { ReadAgentFile } from '../verifier/agent-file.ts'
 import { agentFileName } from '../verifier/agent-file-defaults.ts'
 import type { VerificationDetails, VerifierResponse } from '../verifier/contract.ts'

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { DeclaredCommand, ProjectFacts } from '../rules/contract.ts'
+import type { DeclaredCommand, ProjectFacts } from '../guard-engine/contract.ts'
 
 const maxSteps = 6
 

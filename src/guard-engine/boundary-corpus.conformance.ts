@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Scene, Settings } from '../rules/contract.ts'
+import type { Scene } from '../rules/contract.ts'
 import {
   callOf,
   type ProtectionCase,
@@ -9,7 +9,7 @@ import {
   sceneOf,
   worldOf,
 } from './protection-corpus.conformance.ts'
-import { defaultSettings } from './settings/settings-of.ts'
+import { defaultSettings, type Settings } from './settings/settings.ts'
 import type { Entry } from './world.conformance.ts'
 
 type BoundarySettings = Settings['boundary']

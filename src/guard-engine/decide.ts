@@ -1,5 +1,6 @@
 import type { Decision, Finding } from '../core/decision.ts'
-import type { FactName, Note, Rule, RuleAnswer, Scene } from '../rules/contract.ts'
+import type { Rule, RuleAnswer, Scene } from '../rules/contract.ts'
+import type { FactName, Note } from './contract.ts'
 
 export interface Decided extends Omit<Decision, 'id'> {
   readonly notes: readonly Note[]

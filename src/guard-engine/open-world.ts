@@ -3,7 +3,7 @@ import { platform } from '../io/host.ts'
 import { ownProgram } from '../io/own-program.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import { resolveLinks, resolveName } from '../io/resolve-links.ts'
-import type { ResolvedPath, World } from '../rules/contract.ts'
+import type { ResolvedPath, World } from '../shell/world.ts'
 
 export interface WorldOptions {
   /** The project; kept in sight so that what is looked up stays the same within one event. */

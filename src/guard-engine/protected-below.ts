@@ -1,4 +1,4 @@
-import type { World } from '../rules/contract.ts'
+import type { World } from '../shell/world.ts'
 
 /** Directories that are made by tools and can be made again: what looks protected in them is not the project's own. */
 const generated = new Set(

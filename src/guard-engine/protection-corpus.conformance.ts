@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ToolCall } from '../core/hook-event.ts'
-import type { Scene, Settings, World } from '../rules/contract.ts'
+import type { Scene } from '../rules/contract.ts'
 import { protectFiles } from '../rules/protect-files.ts'
+import type { World } from '../shell/world.ts'
 import { historyFold } from './history/index.ts'
+import type { Settings } from './settings/settings.ts'
 import { type Entry, madeUpWorld } from './world.conformance.ts'
 
 /** One line of a corpus of commands and calls. */

@@ -1,5 +1,5 @@
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
-import type { Facts, StoredCall, StoredEvent } from '../rules/contract.ts'
+import type { Facts, StoredCall, StoredEvent } from './contract.ts'
 import { onlyLooks } from './loops/only-looks.ts'
 import { callPaths } from './store-event/call-paths.ts'
 import { callSignature } from './store-event/call-signature.ts'

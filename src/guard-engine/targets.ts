@@ -1,9 +1,9 @@
 import type { ToolCall } from '../core/hook-event.ts'
-import type { World } from '../rules/contract.ts'
 import type { CallTargets } from '../shell/effects.ts'
 import { interpret } from '../shell/interpret.ts'
 import { patchedPaths } from '../shell/patched-paths.ts'
 import { scanPowerShell } from '../shell/powershell.ts'
+import type { World } from '../shell/world.ts'
 import { toolInputTargets } from './tool-input-targets.ts'
 
 export type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from '../shell/effects.ts'

@@ -1,7 +1,7 @@
-import type { World } from '../rules/contract.ts'
 import type { CallTargets, WriteTarget } from '../shell/effects.ts'
 import { interpret } from '../shell/interpret.ts'
 import { patchedPaths } from '../shell/patched-paths.ts'
+import type { World } from '../shell/world.ts'
 import { commandLines } from './tool-input/command-lines.ts'
 import { type Field, inputFields } from './tool-input/input-fields.ts'
 import { keyMeanings } from './tool-input/key-meanings.ts'

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ResolvedPath, World } from '../rules/contract.ts'
+import type { ResolvedPath, World } from '../shell/world.ts'
 
 /** What stands at a path of a made-up world. Directories above it are there too. */
 export type Entry =

@@ -1,5 +1,5 @@
 import { type EvidenceStatus, evidenceStatus } from '../core/evidence.ts'
-import type { EventEntry, EvidenceSource, History } from '../rules/contract.ts'
+import type { EventEntry, EvidenceSource, History } from '../guard-engine/contract.ts'
 
 export interface ExplainedEvidence {
   readonly command: string

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runCommand } from '../../test/support/run-command.ts'
 import { explainCommand } from '../cli/guard/explain.ts'
+import type { DecisionEntry, EventEntry } from '../guard-engine/contract.ts'
 import { openLedger } from '../guard-engine/ledger/open-ledger.ts'
-import type { DecisionEntry, EventEntry } from '../rules/contract.ts'
 import { explain } from './explain.ts'
 
 let guardHome: string

@@ -1,7 +1,7 @@
 import { GantryError } from '../core/error.ts'
+import type { DecisionEntry, EventEntry, History, LedgerEntry } from '../guard-engine/contract.ts'
 import { historyFold } from '../guard-engine/history/index.ts'
 import { allLedgerFiles, ledgerFiles, readLedger } from '../guard-engine/ledger/read-ledger.ts'
-import type { DecisionEntry, EventEntry, History, LedgerEntry } from '../rules/contract.ts'
 import { type ExplainedEvidence, explainEvidence } from './explain-evidence.ts'
 import { whatWouldChange } from './what-would-change.ts'
 

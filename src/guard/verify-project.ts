@@ -1,4 +1,5 @@
 import { GantryError } from '../core/error.ts'
+import type { DeclaredCommand, Note, VerificationRun } from '../guard-engine/contract.ts'
 import { requiredCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
 import { appendNote } from '../guard-engine/ledger/append-note.ts'
@@ -7,7 +8,6 @@ import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
 import { readSettings } from '../guard-engine/settings/read-settings.ts'
 import { runVerification } from '../guard-engine/verify/run-verification.ts'
-import type { DeclaredCommand, Note, VerificationRun } from '../rules/contract.ts'
 import { verificationEnv } from './verification-env.ts'
 
 export interface VerifyRequest {

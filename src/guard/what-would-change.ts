@@ -1,4 +1,4 @@
-import type { DecisionEntry, EventEntry } from '../rules/contract.ts'
+import type { DecisionEntry, EventEntry } from '../guard-engine/contract.ts'
 import type { ExplainedEvidence } from './explain-evidence.ts'
 
 /** What somebody would have to do for the decision to come out otherwise, as sentences; none when nothing was refused. */

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { declaredAs, guardStory, storyRoot } from '../../test/support/guard-story.ts'
 import type { GuardedAgent } from '../core/hook-event.ts'
+import type { TestInventory } from '../guard-engine/contract.ts'
 import { commandsToVerify } from '../guard-engine/gate/find-blockers.ts'
+import type { Settings } from '../guard-engine/settings/settings.ts'
 import { completionGate } from './completion-gate.ts'
-import type { Settings, TestInventory } from './contract.ts'
 import { recordEvidence } from './record-evidence.ts'
 import { trackTasks } from './track-tasks.ts'
 

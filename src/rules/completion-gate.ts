@@ -1,12 +1,13 @@
 import type { EndState } from '../core/decision.ts'
 import type { HookEvent } from '../core/hook-event.ts'
+import type { FactName, Note } from '../guard-engine/contract.ts'
 import { idleCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { type Blockers, findBlockers } from '../guard-engine/gate/find-blockers.ts'
 import { blockerWords, refusalText } from '../guard-engine/gate/refusal-text.ts'
 import { hasTicked } from '../guard-engine/history/gate.ts'
 import { weakenings } from '../guard-engine/tests/weakenings.ts'
 import { sha256 } from '../io/sha256.ts'
-import type { FactName, Note, Rule, RuleAnswer, Scene } from './contract.ts'
+import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
  * Refuses the end of a turn while the tree has changed and is not verified. Bounded: after so many refusals in one prompt the

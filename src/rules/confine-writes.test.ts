@@ -6,8 +6,9 @@ import {
   on,
   sceneWith,
 } from '../guard-engine/boundary-corpus.conformance.ts'
+import type { World } from '../shell/world.ts'
 import { confineWrites } from './confine-writes.ts'
-import type { Scene, World } from './contract.ts'
+import type { Scene } from './contract.ts'
 
 function reasonFor(each: Omit<BoundaryCase, 'name' | 'verdict'>): string | null {
   return confineWrites.judge(sceneWith(each, on))?.deny ?? null

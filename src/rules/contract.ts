@@ -1,36 +1,42 @@
-/** What the rules promise and what they are given: the one file of this room that other parts import. */
+/** What a rule of the guard is: its events, the facts it needs, and its answer. `index.ts` lists the rules, one file each. */
+import type { HookEvent, HookKind } from '../core/hook-event.ts'
+import type { FactName, Facts, History, Note } from '../guard-engine/contract.ts'
+import type { Settings } from '../guard-engine/settings/settings.ts'
+import type { World } from '../shell/world.ts'
 
-export type { ResolvedPath, World } from '../shell/world.ts'
-export type {
-  EditedFile,
-  FactName,
-  Facts,
-  SealBreak,
-  TestFileFacts,
-  TestInventory,
-  VerificationRun,
-} from './contract/facts.ts'
-export type {
-  CallHistory,
-  EditHistory,
-  EvidenceHistory,
-  Fold,
-  GateHistory,
-  History,
-  OpenCall,
-  PastCall,
-  SessionHistory,
-  TaskHistory,
-} from './contract/history.ts'
-export type {
-  DecisionEntry,
-  EventEntry,
-  LedgerEntry,
-  NoteEntry,
-  StoredCall,
-  StoredEvent,
-} from './contract/ledger-entry.ts'
-export type { EvidenceSource, Note } from './contract/note.ts'
-export type { DeclaredCommand, PlanFacts, ProjectFacts } from './contract/project-facts.ts'
-export type { Rule, RuleAnswer, Scene } from './contract/rule.ts'
-export type { Settings } from './contract/settings.ts'
+/**
+ * One policy. Pure: the same scene gives the same answer, and nothing but the scene is looked at.
+ * It speaks only about the kinds of events it names.
+ */
+export interface Rule {
+  readonly name: string
+  readonly on: readonly HookKind[]
+  /** Facts that cost something and are gathered only when a rule asks. Called before the event is in the history. */
+  wants?(scene: Omit<Scene, 'facts'>): readonly FactName[]
+  /** null: nothing to say. */
+  judge(scene: Scene): RuleAnswer | null
+}
+
+export interface Scene {
+  readonly event: HookEvent
+  /** Up to and, in `judge`, including this event; the order is the ledger's, not the clock's. */
+  readonly history: History
+  readonly settings: Settings
+  readonly facts: Facts
+  readonly world: World
+  /** Epoch milliseconds; may go back between events. */
+  readonly nowMs: number
+}
+
+export interface RuleAnswer {
+  /** Keeps the tool call or the change of settings from happening. */
+  readonly deny?: string
+  /** Keeps the agent from stopping. */
+  readonly refuse?: string
+  /** Facts for the model. */
+  readonly context?: string
+  /** For the person. */
+  readonly notice?: string
+  /** What later events must know; appended to the ledger with the decision. */
+  readonly remember?: readonly Note[]
+}

@@ -1,11 +1,12 @@
 import type { HookEvent } from '../core/hook-event.ts'
+import type { FactName, PastCall } from '../guard-engine/contract.ts'
 import { continuesCycle, cycle } from '../guard-engine/loops/cycle.ts'
 import type { Loop } from '../guard-engine/loops/loop.ts'
 import { oscillation } from '../guard-engine/loops/oscillation.ts'
 import { sameError } from '../guard-engine/loops/same-error.ts'
 import { sameFailure } from '../guard-engine/loops/same-failure.ts'
 import { callSignature } from '../guard-engine/store-event/call-signature.ts'
-import type { FactName, PastCall, Rule, RuleAnswer, Scene } from './contract.ts'
+import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /** Work that goes round without getting on. Each agent's calls are looked at by themselves; a loop is named once, and again only when it went on as long once more. */
 export const detectLoops: Rule = {

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { HookEvent, SessionSource } from '../core/hook-event.ts'
+import type { DeclaredCommand, Facts, History, ProjectFacts } from '../guard-engine/contract.ts'
 import { decide, wantedFacts } from '../guard-engine/decide.ts'
 import { historyFold } from '../guard-engine/history/index.ts'
-import { settingsOf } from '../guard-engine/settings/settings-of.ts'
-import type { DeclaredCommand, Facts, History, ProjectFacts, Scene, Settings } from './contract.ts'
+import { type Settings, settingsOf } from '../guard-engine/settings/settings.ts'
+import type { Scene } from './contract.ts'
 import { injectContext } from './inject-context.ts'
 import { relayCompaction } from './relay-compaction.ts'
 

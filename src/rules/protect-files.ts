@@ -4,7 +4,8 @@ import { namedIn } from '../guard-engine/named-paths.ts'
 import { type LookBudget, protectedBelow } from '../guard-engine/protected-below.ts'
 import { type ProtectedPaths, protectedPaths } from '../guard-engine/protected-path.ts'
 import { callTargets, type OpaquePart, type WriteTarget } from '../guard-engine/targets.ts'
-import type { ResolvedPath, Rule, Scene } from './contract.ts'
+import type { ResolvedPath } from '../shell/world.ts'
+import type { Rule, Scene } from './contract.ts'
 
 /** What was looked up for one call. */
 interface Look extends LookBudget {

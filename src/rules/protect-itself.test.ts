@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { madeUpWorld } from '../../test/support/made-up-world.ts'
 import type { HookEvent, HookHappening } from '../core/hook-event.ts'
+import type { SealBreak } from '../guard-engine/contract.ts'
 import { historyFold } from '../guard-engine/history/index.ts'
-import { defaultSettings } from '../guard-engine/settings/settings-of.ts'
-import type { Scene, SealBreak } from './contract.ts'
+import { defaultSettings } from '../guard-engine/settings/settings.ts'
+import type { Scene } from './contract.ts'
 import { protectItself } from './protect-itself.ts'
 
 const nowMs = Date.parse('2026-01-01T12:00:00Z')

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../core/hook-event.ts'
+import type { SealBreak } from '../guard-engine/contract.ts'
 import { findTampering } from '../guard-engine/seal/tampering/find-tampering.ts'
-import type { Rule, RuleAnswer, Scene, SealBreak } from './contract.ts'
+import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
  * The guard's own settings, hooks and ledger, and whatever tells an agent which hooks to run, are not for the agent to change.

@@ -1,6 +1,7 @@
 import type { Evidence } from '../core/evidence.ts'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
+import type { FactName, Note, OpenCall } from '../guard-engine/contract.ts'
 import { commandStatus } from '../guard-engine/evidence/command-status.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { type FoundRuns, findRuns } from '../guard-engine/evidence/find-runs.ts'
@@ -10,7 +11,7 @@ import { changedShell, leavesChange, shellKeepers } from '../guard-engine/eviden
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { callSignature } from '../guard-engine/store-event/call-signature.ts'
 import { weakenings } from '../guard-engine/tests/weakenings.ts'
-import type { FactName, Note, OpenCall, Rule, RuleAnswer, Scene } from './contract.ts'
+import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
  * Notes what the agent's own runs of the declared commands prove: only after they ended, only when the end of the call is the

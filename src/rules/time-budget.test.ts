@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { HookEvent } from '../core/hook-event.ts'
 import { historyFold } from '../guard-engine/history/index.ts'
-import { defaultSettings } from '../guard-engine/settings/settings-of.ts'
+import { defaultSettings } from '../guard-engine/settings/settings.ts'
 import type { RuleAnswer, Scene } from './contract.ts'
 import { timeBudget } from './time-budget.ts'
 

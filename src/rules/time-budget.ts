@@ -1,5 +1,6 @@
 import { formatDuration } from '../core/duration.ts'
-import type { Note, Rule, RuleAnswer, Scene } from './contract.ts'
+import type { Note } from '../guard-engine/contract.ts'
+import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /** Percent of the budget at which something is said, once each. */
 const marks = [50, 80, 100]

@@ -1,4 +1,4 @@
-import type { TestInventory } from '../rules/contract.ts'
+import type { TestInventory } from '../guard-engine/contract.ts'
 import type { LiveRun } from '../store/contract.ts'
 import type { AttemptRecord, LoopCounters, ParsedTask, ScoutAnswer, TaskStep } from './contract.ts'
 import type { Conventions } from './editor/sample-conventions.ts'

@@ -1,5 +1,5 @@
 import { basename, dirname, join, normalize } from 'node:path'
-import type { ResolvedPath, World } from '../../src/rules/contract.ts'
+import type { ResolvedPath, World } from '../../src/shell/world.ts'
 
 export interface MadeUpFiles {
   /** Text by absolute path; directories are made of what lies in them. */

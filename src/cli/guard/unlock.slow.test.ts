@@ -13,10 +13,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { needs } from '../../../test/support/needs.ts'
 import { findAgentAbove } from '../../guard/unlock/find-agent-above.ts'
+import type { Note } from '../../guard-engine/contract.ts'
 import { ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
 import { readLedger } from '../../guard-engine/ledger/read-ledger.ts'
 import { findPty, ptyArgv, quoteForSh } from '../../io/pty.ts'
-import type { Note } from '../../rules/contract.ts'
 
 const path = process.env.PATH ?? '/usr/bin:/bin'
 const hasPty = await findPty({ PATH: path })

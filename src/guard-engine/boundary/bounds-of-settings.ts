@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
-import type { Settings, World } from '../../rules/contract.ts'
+import type { World } from '../../shell/world.ts'
+import type { Settings } from '../settings/settings.ts'
 import { type Ground, gitsOwn, type WriteBounds } from './write-bounds.ts'
 
 /** The boundary as it is set, on the disk as it is. */

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../core/hook-event.ts'
-import type { World } from '../../rules/contract.ts'
 import { withoutHoles } from '../../shell/unknown.ts'
+import type { World } from '../../shell/world.ts'
 import { type CallTargets, callTargets, type WriteTarget } from '../targets.ts'
 import { whyFilled } from './why-filled.ts'
 import { whyGit, whyGitTool } from './why-git.ts'

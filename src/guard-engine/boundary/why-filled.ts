@@ -1,4 +1,4 @@
-import type { World } from '../../rules/contract.ts'
+import type { World } from '../../shell/world.ts'
 import type { FilledDirectory } from '../targets.ts'
 import { shown } from './shown.ts'
 import { whyShape } from './why-opaque.ts'

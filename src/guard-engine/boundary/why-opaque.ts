@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { World } from '../../rules/contract.ts'
+import type { World } from '../../shell/world.ts'
 import { fold, isInside } from '../seal/own-match.ts'
 import type { OpaquePart } from '../targets.ts'
 import { shown } from './shown.ts'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { ResolvedPath, World } from '../../rules/contract.ts'
+import type { ResolvedPath, World } from '../../shell/world.ts'
 import { isInside } from '../seal/own-match.ts'
 import type { WriteTarget } from '../targets.ts'
 import { shown } from './shown.ts'

@@ -1,5 +1,5 @@
 import { evidenceStatus } from '../../core/evidence.ts'
-import type { DeclaredCommand, EvidenceHistory } from '../../rules/contract.ts'
+import type { DeclaredCommand, EvidenceHistory } from '../contract.ts'
 import { printable } from '../printable.ts'
 
 const maxCommandLength = 160

@@ -1,4 +1,4 @@
-import type { ProjectFacts } from '../../rules/contract.ts'
+import type { ProjectFacts } from '../contract.ts'
 import { printable } from '../printable.ts'
 import { block, fenced } from './block.ts'
 

@@ -1,4 +1,4 @@
-import type { TaskHistory } from '../../rules/contract.ts'
+import type { TaskHistory } from '../contract.ts'
 import { block } from './block.ts'
 import { stateLines } from './state-lines.ts'
 

@@ -1,5 +1,5 @@
-import type { Settings } from '../../rules/contract.ts'
 import { printable } from '../printable.ts'
+import type { Settings } from '../settings/settings.ts'
 import { block } from './block.ts'
 
 /** What the guard will do in this session: only what is switched on, with the numbers that really hold. */

@@ -1,4 +1,4 @@
-import type { TaskHistory } from '../../rules/contract.ts'
+import type { TaskHistory } from '../contract.ts'
 import { printable } from '../printable.ts'
 import { fenced } from './block.ts'
 

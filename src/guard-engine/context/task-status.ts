@@ -1,4 +1,4 @@
-import type { PlanFacts } from '../../rules/contract.ts'
+import type { PlanFacts } from '../contract.ts'
 import { printable } from '../printable.ts'
 import { block, fenced } from './block.ts'
 

@@ -1,4 +1,4 @@
-import type { DeclaredCommand } from '../../rules/contract.ts'
+import type { DeclaredCommand } from '../contract.ts'
 import { printable } from '../printable.ts'
 import { block, fenced, fitting } from './block.ts'
 

@@ -1,5 +1,5 @@
 import { type Evidence, evidenceStatus } from '../../core/evidence.ts'
-import type { DeclaredCommand, EvidenceHistory } from '../../rules/contract.ts'
+import type { DeclaredCommand, EvidenceHistory } from '../contract.ts'
 
 export interface CommandStatus {
   readonly declared: DeclaredCommand

@@ -1,5 +1,6 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import type { DeclaredCommand, History, ProjectFacts, Settings } from '../../rules/contract.ts'
+import type { DeclaredCommand, History, ProjectFacts } from '../contract.ts'
+import type { Settings } from '../settings/settings.ts'
 import { provesNothing } from './proves-nothing.ts'
 
 interface Known {

@@ -1,5 +1,5 @@
 import { type Command, type ParsedScript, parse } from 'unbash'
-import type { DeclaredCommand } from '../../rules/contract.ts'
+import type { DeclaredCommand } from '../contract.ts'
 import { findInCommand } from './find-in-command.ts'
 import type { FoundRun, RunDoubt } from './found-run.ts'
 import { mayChangeFiles } from './may-change-files.ts'

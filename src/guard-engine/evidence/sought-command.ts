@@ -1,5 +1,5 @@
 import { type Command, type PipelineNode, parse } from 'unbash'
-import type { DeclaredCommand } from '../../rules/contract.ts'
+import type { DeclaredCommand } from '../contract.ts'
 import { type ShellUnit, shellUnit, wordsKey } from './shell-unit.ts'
 
 /** A declared command as it is looked for in a script. */

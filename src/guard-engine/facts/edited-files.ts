@@ -3,7 +3,7 @@ import type { HookEvent } from '../../core/hook-event.ts'
 import { fileHash } from '../../io/content-hash.ts'
 import { isFile, pathKind } from '../../io/path-kind.ts'
 import { realPath } from '../../io/real-path.ts'
-import type { EditedFile } from '../../rules/contract.ts'
+import type { EditedFile } from '../contract.ts'
 import { callPaths } from '../store-event/call-paths.ts'
 
 /** The files a call of an editing tool names, as they are now. Of a shell nobody can tell. */

@@ -1,6 +1,7 @@
 import { GantryError } from '../../core/error.ts'
 import type { HookEvent } from '../../core/hook-event.ts'
-import type { FactName, Facts, History, Settings } from '../../rules/contract.ts'
+import type { FactName, Facts, History } from '../contract.ts'
+import type { Settings } from '../settings/settings.ts'
 import { noFacts } from './no-facts.ts'
 
 export interface FactRequest {

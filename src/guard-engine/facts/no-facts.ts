@@ -1,4 +1,4 @@
-import type { Facts } from '../../rules/contract.ts'
+import type { Facts } from '../contract.ts'
 
 /** Nothing was looked up. */
 export const noFacts: Facts = { tree: null, project: null, edited: [], verify: [], seal: null, tests: null }

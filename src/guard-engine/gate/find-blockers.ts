@@ -1,16 +1,10 @@
-import type {
-  DeclaredCommand,
-  EvidenceHistory,
-  History,
-  PlanFacts,
-  ProjectFacts,
-  Scene,
-  Settings,
-} from '../../rules/contract.ts'
+import type { Scene } from '../../rules/contract.ts'
+import type { DeclaredCommand, EvidenceHistory, History, PlanFacts, ProjectFacts } from '../contract.ts'
 import { type CommandStatus, commandStatus } from '../evidence/command-status.ts'
 import { requiredCommands } from '../evidence/declared-commands.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 import { hasTicked } from '../history/gate.ts'
+import type { Settings } from '../settings/settings.ts'
 
 export interface Blockers {
   /** Required commands whose state keeps the work from being done. */

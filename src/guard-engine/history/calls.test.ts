@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CallHistory, LedgerEntry, StoredCall } from '../../rules/contract.ts'
+import type { CallHistory, LedgerEntry, StoredCall } from '../contract.ts'
 import { callFold } from './calls.ts'
 
 let entries = 0

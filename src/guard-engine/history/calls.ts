@@ -1,4 +1,4 @@
-import type { CallHistory, EventEntry, Fold, OpenCall, PastCall, StoredCall } from '../../rules/contract.ts'
+import type { CallHistory, EventEntry, Fold, OpenCall, PastCall, StoredCall } from '../contract.ts'
 import { onlyLooks } from '../loops/only-looks.ts'
 import { printable } from '../printable.ts'
 

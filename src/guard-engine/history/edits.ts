@@ -1,13 +1,5 @@
-import type {
-  EditedFile,
-  EditHistory,
-  EventEntry,
-  Fold,
-  LedgerEntry,
-  Note,
-  Settings,
-  StoredCall,
-} from '../../rules/contract.ts'
+import type { EditedFile, EditHistory, EventEntry, Fold, LedgerEntry, Note, StoredCall } from '../contract.ts'
+import type { Settings } from '../settings/settings.ts'
 
 const maxContents = 24
 const noEdits: Readonly<Record<string, number>> = {}

@@ -1,4 +1,4 @@
-import type { DeclaredCommand, EventEntry, EvidenceHistory, Fold, Note } from '../../rules/contract.ts'
+import type { DeclaredCommand, EventEntry, EvidenceHistory, Fold, Note } from '../contract.ts'
 import { notesOf } from './notes-of.ts'
 
 const maxKnown = 200

@@ -1,4 +1,4 @@
-import type { EventEntry, Fold, GateHistory, LedgerEntry, Note, StoredEvent } from '../../rules/contract.ts'
+import type { EventEntry, Fold, GateHistory, LedgerEntry, Note, StoredEvent } from '../contract.ts'
 import { notesOf } from './notes-of.ts'
 
 const maxSubagents = 100

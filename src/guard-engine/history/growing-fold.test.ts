@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { EditHistory, History, LedgerEntry } from '../../rules/contract.ts'
+import type { EditHistory, History, LedgerEntry } from '../contract.ts'
 import { packEdits, unpackEdits } from '../ledger/packed-edits.ts'
 import { growHistory, historyFold } from './index.ts'
 

@@ -1,4 +1,4 @@
-import type { EditHistory, Fold, History, LedgerEntry } from '../../rules/contract.ts'
+import type { EditHistory, Fold, History, LedgerEntry } from '../contract.ts'
 import { callFold } from './calls.ts'
 import { editFold, growingEditFold } from './edits.ts'
 import { evidenceFold } from './evidence.ts'

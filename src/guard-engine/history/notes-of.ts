@@ -1,4 +1,4 @@
-import type { LedgerEntry, Note } from '../../rules/contract.ts'
+import type { LedgerEntry, Note } from '../contract.ts'
 
 /** What an entry wants remembered: the notes of a decision, or one written by a person or another program. */
 export function notesOf(entry: LedgerEntry): readonly Note[] {

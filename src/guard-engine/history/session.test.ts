@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DeclaredCommand, EventEntry, LedgerEntry, Note, SessionHistory } from '../../rules/contract.ts'
+import type { DeclaredCommand, EventEntry, LedgerEntry, Note, SessionHistory } from '../contract.ts'
 import { sessionFold } from './session.ts'
 
 const time = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()

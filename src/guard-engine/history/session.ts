@@ -1,11 +1,4 @@
-import type {
-  DeclaredCommand,
-  EventEntry,
-  Fold,
-  LedgerEntry,
-  Note,
-  SessionHistory,
-} from '../../rules/contract.ts'
+import type { DeclaredCommand, EventEntry, Fold, LedgerEntry, Note, SessionHistory } from '../contract.ts'
 import { settingsSource } from '../project/declaring-files.ts'
 
 const maxDeclared = 200

@@ -1,5 +1,5 @@
 import { evidenceStatus } from '../../core/evidence.ts'
-import type { EventEntry, Fold, Note, PlanFacts, StoredCall, TaskHistory } from '../../rules/contract.ts'
+import type { EventEntry, Fold, Note, PlanFacts, StoredCall, TaskHistory } from '../contract.ts'
 import { looksLikeTest } from '../tests/test-files.ts'
 import { notesOf } from './notes-of.ts'
 

@@ -1,6 +1,6 @@
 import { appendPrivateLine } from '../../io/private-store.ts'
 import { quickId } from '../../io/quick-random.ts'
-import type { Note, NoteEntry } from '../../rules/contract.ts'
+import type { Note, NoteEntry } from '../contract.ts'
 import { ledgerPlace } from './ledger-place.ts'
 import { ledgerSeal } from './seal-line.ts'
 

@@ -1,7 +1,7 @@
 import { writePrivateAtomic } from '../../io/private-store.ts'
 import { readFrom } from '../../io/read-from.ts'
 import { sha256 } from '../../io/sha256.ts'
-import type { EditHistory, History } from '../../rules/contract.ts'
+import type { EditHistory, History } from '../contract.ts'
 import { packEdits, unpackEdits } from './packed-edits.ts'
 import type { LineSeal } from './seal-line.ts'
 

@@ -1,5 +1,5 @@
 import { modifiedAtMs } from '../../io/directory.ts'
-import type { History, LedgerEntry } from '../../rules/contract.ts'
+import type { History, LedgerEntry } from '../contract.ts'
 import { historyFold } from '../history/index.ts'
 import { ledgerFiles, readLedger } from './read-ledger.ts'
 

@@ -1,5 +1,5 @@
 import { readFrom } from '../../io/read-from.ts'
-import type { LedgerEntry } from '../../rules/contract.ts'
+import type { LedgerEntry } from '../contract.ts'
 import type { LineSeal } from './seal-line.ts'
 
 /** The lines of one ledger file from some point on. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import type { NoteEntry } from '../../rules/contract.ts'
+import type { NoteEntry } from '../contract.ts'
 import { openLedger } from './open-ledger.ts'
 
 function note(id: string): NoteEntry {

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import type { EventEntry, LedgerEntry } from '../../rules/contract.ts'
+import type { EventEntry, LedgerEntry } from '../contract.ts'
 import { appendNote } from './append-note.ts'
 import { type Ledger, openLedger } from './open-ledger.ts'
 import { ledgerFiles, readLedger } from './read-ledger.ts'

@@ -1,6 +1,6 @@
 import { appendPrivateLine } from '../../io/private-store.ts'
 import { sizeOf, stateOf } from '../../io/read-from.ts'
-import type { DecisionEntry, History, LedgerEntry } from '../../rules/contract.ts'
+import type { DecisionEntry, History, LedgerEntry } from '../contract.ts'
 import { type GrowingHistory, growHistory, historyFold } from '../history/index.ts'
 import { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts'
 import { type LedgerPlace, ledgerPlace } from './ledger-place.ts'

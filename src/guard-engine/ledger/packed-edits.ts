@@ -1,4 +1,4 @@
-import type { EditHistory } from '../../rules/contract.ts'
+import type { EditHistory } from '../contract.ts'
 
 /** An edit history with every path once: every hook reads it, and long paths four times over are most of what there is to read. */
 export interface PackedEdits extends Pick<EditHistory, 'byAgent' | 'task'> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { namesIn } from '../../io/directory.ts'
-import type { LedgerEntry } from '../../rules/contract.ts'
+import type { LedgerEntry } from '../contract.ts'
 import { ledgerPlace } from './ledger-place.ts'
 import { readTail } from './ledger-tail.ts'
 import type { LedgerHealth } from './open-ledger.ts'

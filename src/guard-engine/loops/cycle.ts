@@ -1,4 +1,4 @@
-import type { PastCall } from '../../rules/contract.ts'
+import type { PastCall } from '../contract.ts'
 import { isEdit, type LoopDetector, quoted } from './loop.ts'
 
 const periods = [2, 3, 4]

@@ -1,4 +1,4 @@
-import type { PastCall } from '../../rules/contract.ts'
+import type { PastCall } from '../contract.ts'
 
 /** A loop that the newest call is part of. */
 export interface Loop {

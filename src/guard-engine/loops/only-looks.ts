@@ -1,4 +1,4 @@
-import type { StoredCall } from '../../rules/contract.ts'
+import type { StoredCall } from '../contract.ts'
 import { simpleCommands } from './simple-commands.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { EditHistory, PastCall } from '../../rules/contract.ts'
+import type { EditHistory, PastCall } from '../contract.ts'
 import { printable } from '../printable.ts'
 import type { Loop } from './loop.ts'
 

@@ -1,4 +1,4 @@
-import type { PastCall } from '../../rules/contract.ts'
+import type { PastCall } from '../contract.ts'
 import { bareOutcome } from '../store-event/outcome-signature.ts'
 import { isEdit, type LoopDetector, quoted } from './loop.ts'
 

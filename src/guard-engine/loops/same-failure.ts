@@ -1,4 +1,4 @@
-import type { PastCall } from '../../rules/contract.ts'
+import type { PastCall } from '../contract.ts'
 import { isEdit, type LoopDetector, quoted } from './loop.ts'
 
 /** The same call fails in the same way again and again, and nothing was changed since. */

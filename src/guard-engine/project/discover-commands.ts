@@ -1,5 +1,5 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import type { DeclaredCommand } from '../../rules/contract.ts'
+import type { DeclaredCommand } from '../contract.ts'
 import { planSource, settingsSource } from './declaring-files.ts'
 import type { ProjectFiles } from './project-files.ts'
 import { readAgentsMd } from './read-agents-md.ts'

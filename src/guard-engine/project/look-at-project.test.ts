@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
-import { settingsOf } from '../settings/settings-of.ts'
+import { settingsOf } from '../settings/settings.ts'
 import { lookAtProject } from './look-at-project.ts'
 
 const settings = settingsOf({})

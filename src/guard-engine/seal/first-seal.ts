@@ -1,5 +1,5 @@
 import type { HookEvent } from '../../core/hook-event.ts'
-import type { History, Note } from '../../rules/contract.ts'
+import type { History, Note } from '../contract.ts'
 import { type OwnPlace, sealedPaths } from './own-paths.ts'
 import { sealFiles } from './seal-files.ts'
 

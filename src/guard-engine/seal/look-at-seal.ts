@@ -1,4 +1,4 @@
-import type { SealBreak } from '../../rules/contract.ts'
+import type { SealBreak } from '../contract.ts'
 import { sealOf } from './seal-files.ts'
 
 /** What of the sealed files is not as it was sealed. */

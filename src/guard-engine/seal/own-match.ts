@@ -1,5 +1,5 @@
 import { dirname, join, normalize, sep } from 'node:path'
-import type { World } from '../../rules/contract.ts'
+import type { World } from '../../shell/world.ts'
 
 export interface OwnMatch {
   /** The own path that is touched. */

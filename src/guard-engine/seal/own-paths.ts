@@ -1,5 +1,5 @@
 import { basename, dirname, join, normalize, sep } from 'node:path'
-import type { ResolvedPath } from '../../rules/contract.ts'
+import type { ResolvedPath } from '../../shell/world.ts'
 import { settingPlaces } from '../settings/setting-files.ts'
 import { stateDirectory } from '../views/state-directory.ts'
 

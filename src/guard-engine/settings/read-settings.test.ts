@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type ReadSettings, readSettings } from './read-settings.ts'
 import { settingPlaces } from './setting-files.ts'
 import { type Setting, settingTable } from './setting-table.ts'
-import { defaultSettings, settingsOf } from './settings-of.ts'
+import { defaultSettings, settingsOf } from './settings.ts'
 
 async function read(
   files: Record<string, string>,

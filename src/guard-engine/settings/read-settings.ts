@@ -3,7 +3,6 @@ import { formatPosition } from '../../core/error.ts'
 import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/real-path.ts'
-import type { Settings } from '../../rules/contract.ts'
 import { type CheckedValues, checkValues, type ValueProblem } from './check-values.ts'
 import { jsonPlaces, lineAndColumn } from './json-source.ts'
 import { narrowBoundary } from './narrow-boundary.ts'
@@ -11,7 +10,7 @@ import { projectProblems } from './project-problems.ts'
 import { readVariables } from './read-variables.ts'
 import { type SettingFile, type SettingsPlace, settingFiles } from './setting-files.ts'
 import type { SettingValue } from './setting-table.ts'
-import { defaultSettings, settingsOf } from './settings-of.ts'
+import { defaultSettings, type Settings, settingsOf } from './settings.ts'
 
 /** `broken`: something is set and cannot be understood. The defaults then hold, and whoever asks must not go on as if nothing were. */
 export type ReadSettings =

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import type { DeclaredCommand } from '../../rules/contract.ts'
+import type { DeclaredCommand } from '../contract.ts'
 import { lookAtTests } from './look-at-tests.ts'
 import { weakenings } from './weakenings.ts'
 

@@ -1,6 +1,6 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import type { DeclaredCommand } from '../../rules/contract.ts'
+import type { DeclaredCommand } from '../contract.ts'
 import { lookAtTests } from './look-at-tests.ts'
 import { looksLikeTest } from './test-files.ts'
 import { weakenings } from './weakenings.ts'

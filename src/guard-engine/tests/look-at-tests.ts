@@ -1,7 +1,7 @@
 import { readTextInside } from '../../io/files.ts'
 import { isRealDirectory, listDirectory, toBytes } from '../../io/list-directory.ts'
 import { sha256 } from '../../io/sha256.ts'
-import type { DeclaredCommand, TestFileFacts, TestInventory } from '../../rules/contract.ts'
+import type { DeclaredCommand, TestFileFacts, TestInventory } from '../contract.ts'
 import { commandDefinition } from './command-definition.ts'
 import { type TestLanguage, testLanguage } from './test-files.ts'
 

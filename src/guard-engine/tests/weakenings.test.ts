@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TestFileFacts } from '../../rules/contract.ts'
+import type { TestFileFacts } from '../contract.ts'
 import { weakenings } from './weakenings.ts'
 
 const facts = (change: Partial<TestFileFacts> = {}): TestFileFacts => ({

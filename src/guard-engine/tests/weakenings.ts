@@ -1,4 +1,4 @@
-import type { TestFileFacts, TestInventory } from '../../rules/contract.ts'
+import type { TestFileFacts, TestInventory } from '../contract.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 
 /** What became weaker between two looks at the tests, one sentence each; the same weakening has the same sentence. */

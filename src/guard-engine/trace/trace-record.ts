@@ -1,5 +1,6 @@
 import type { Decision } from '../../core/decision.ts'
-import type { EventEntry, Settings, StoredCall } from '../../rules/contract.ts'
+import type { EventEntry, StoredCall } from '../contract.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** A line of `trace-log.jsonl`. The first four keys are the documented ones; the others are there when they are known. */
 export interface TraceRecord {

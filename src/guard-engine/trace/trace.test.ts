@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { EventEntry, StoredCall } from '../../rules/contract.ts'
+import type { EventEntry, StoredCall } from '../contract.ts'
 import { appendTrace, traceLogPaths } from './append-trace.ts'
 import { type TraceRecord, traceRecord } from './trace-record.ts'
 

@@ -1,7 +1,7 @@
 import type { Evidence } from '../../core/evidence.ts'
 import { type ExecResult, exec } from '../../io/exec.ts'
 import { findProgram } from '../../io/find-program.ts'
-import type { DeclaredCommand, VerificationRun } from '../../rules/contract.ts'
+import type { DeclaredCommand, VerificationRun } from '../contract.ts'
 import { changedTree, countsOf, emptyEnd } from '../evidence/judge-run.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 

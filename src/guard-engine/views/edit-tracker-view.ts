@@ -1,5 +1,6 @@
-import type { History, Settings } from '../../rules/contract.ts'
+import type { History } from '../contract.ts'
 import { editCounts } from '../history/edits.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** `edit-tracker.json` in its documented shape: edits by path, with every unusual character written as `_`. */
 export function editTrackerView(

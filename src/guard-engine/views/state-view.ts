@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
-import type { History } from '../../rules/contract.ts'
+import type { History } from '../contract.ts'
 import { planSource } from '../project/declaring-files.ts'
 
 /** `state.json` in its documented shape: a view for people, derived anew each time and read by no rule. */

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { writeFileAtomic } from '../../io/files.ts'
 import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { readHead } from '../../io/read-head.ts'
-import type { Settings } from '../../rules/contract.ts'
 import type { Ledger } from '../ledger/open-ledger.ts'
+import type { Settings } from '../settings/settings.ts'
 import { editTrackerView } from './edit-tracker-view.ts'
 import {
   ignoresItself,

@@ -1,7 +1,7 @@
+import type { DeclaredCommand } from '../../guard-engine/contract.ts'
 import type { Guard } from '../../guard-engine/open-guard.ts'
 import type { ShadowRepository } from '../../io/shadow-repository.ts'
 import type { Boundary } from '../../models/boundary/contract.ts'
-import type { DeclaredCommand } from '../../rules/contract.ts'
 import type { LiveRun } from '../../store/contract.ts'
 import type { PlanStep } from './plan-event.ts'
 import type { PlanFile } from './plan-file.ts'

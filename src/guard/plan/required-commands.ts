@@ -1,10 +1,11 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
+import type { DeclaredCommand, ProjectFacts } from '../../guard-engine/contract.ts'
 import { requiredCommands as required } from '../../guard-engine/evidence/declared-commands.ts'
 import { historyFold } from '../../guard-engine/history/index.ts'
 import { planSource } from '../../guard-engine/project/declaring-files.ts'
 import { lookAtProject } from '../../guard-engine/project/look-at-project.ts'
 import { parsePlan } from '../../guard-engine/project/parse-plan.ts'
-import type { DeclaredCommand, ProjectFacts, Settings } from '../../rules/contract.ts'
+import type { Settings } from '../../guard-engine/settings/settings.ts'
 
 export interface CommandPlace {
   readonly root: string

@@ -1,6 +1,6 @@
 import { fenced, fitting } from '../../guard-engine/context/block.ts'
+import type { DeclaredCommand } from '../../guard-engine/contract.ts'
 import { printable } from '../../guard-engine/printable.ts'
-import type { DeclaredCommand } from '../../rules/contract.ts'
 import type { Failure } from './failure.ts'
 
 export interface PromptFacts {

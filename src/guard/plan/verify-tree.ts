@@ -1,7 +1,7 @@
 import { type EvidenceStatus, evidenceStatus } from '../../core/evidence.ts'
+import type { DeclaredCommand, VerificationRun } from '../../guard-engine/contract.ts'
 import { runVerification } from '../../guard-engine/verify/run-verification.ts'
 import { tailLines } from '../../report/plain-text.ts'
-import type { DeclaredCommand, VerificationRun } from '../../rules/contract.ts'
 
 export interface VerifyRequest {
   readonly root: string

@@ -2,9 +2,9 @@ import type { AgentOutcome } from '../../agents/contract.ts'
 import type { HookCapabilities } from '../../agents/hook-codec.ts'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import type { AgentEvent, Untimed } from '../../core/event.ts'
+import type { LedgerEntry } from '../../guard-engine/contract.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 import type { Boundary, ModelCall } from '../../models/boundary/contract.ts'
-import type { LedgerEntry } from '../../rules/contract.ts'
 import type { AgentTraits } from './agent-traits.ts'
 
 /** A real agent whose model is a script, ready to be played in scratch projects that have the guard in them. */

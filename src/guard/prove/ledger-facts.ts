@@ -1,5 +1,5 @@
 import type { EndState } from '../../core/decision.ts'
-import type { LedgerEntry, Note } from '../../rules/contract.ts'
+import type { LedgerEntry, Note } from '../../guard-engine/contract.ts'
 
 /** How often the end of a turn was refused. */
 export function refusalsIn(entries: readonly LedgerEntry[]): number {

@@ -1,4 +1,4 @@
-import type { DecisionEntry, EventEntry, LedgerEntry } from '../../rules/contract.ts'
+import type { DecisionEntry, EventEntry, LedgerEntry } from '../../guard-engine/contract.ts'
 import { isObject } from './read-record.ts'
 import { timeOf } from './time-of.ts'
 import type { TraceItem } from './trace-call.ts'

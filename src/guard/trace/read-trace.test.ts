@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { LedgerEntry, StoredCall } from '../../rules/contract.ts'
+import type { LedgerEntry, StoredCall } from '../../guard-engine/contract.ts'
 import { readTrace } from './read-trace.ts'
 import type { TraceReport } from './trace-report.ts'
 

@@ -1,5 +1,5 @@
+import type { StoredCall } from '../../guard-engine/contract.ts'
 import { onlyLooks } from '../../guard-engine/loops/only-looks.ts'
-import type { StoredCall } from '../../rules/contract.ts'
 import { callName } from './call-name.ts'
 import { cappedMap } from './capped-map.ts'
 import type { TraceCall } from './trace-call.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Note } from '../../guard-engine/contract.ts'
 import type { Terminal } from '../../io/terminal.ts'
-import type { Note } from '../../rules/contract.ts'
 import { waive } from '../waive.ts'
 import { agentOf, agentVariable } from './agent-marks.ts'
 import { lock, unlock } from './unlock.ts'

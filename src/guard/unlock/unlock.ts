@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/duration.ts'
 import { GantryError } from '../../core/error.ts'
-import type { Note } from '../../rules/contract.ts'
+import type { Note } from '../../guard-engine/contract.ts'
 import { type PersonCheck, provePerson } from './prove-person.ts'
 
 export interface PersonsNote extends Omit<PersonCheck, 'about'> {

@@ -1,5 +1,5 @@
+import type { TestInventory } from '../../guard-engine/contract.ts'
 import { looksLikeTest } from '../../guard-engine/tests/test-files.ts'
-import type { TestInventory } from '../../rules/contract.ts'
 import { isSource } from './sample-conventions.ts'
 
 /** Source files that changed although no test did; empty when a test came along or no behaviour changed. */

@@ -5,7 +5,7 @@ import { projectGrounds } from '../../guard-engine/boundary/bounds-of-settings.t
 import { whyCall } from '../../guard-engine/boundary/why-call.ts'
 import { type Ground, type WriteBounds, whyPath } from '../../guard-engine/boundary/write-bounds.ts'
 import { openWorld } from '../../guard-engine/open-world.ts'
-import type { World } from '../../rules/contract.ts'
+import type { World } from '../../shell/world.ts'
 
 export interface Boundary {
   /** Absolute, real path of the tree the Editor works in. */

@@ -1,6 +1,7 @@
 import { isAbsolute, join, normalize } from 'node:path'
 import type { ToolCall } from '../../../core/hook-event.ts'
-import type { EditHistory, ResolvedPath, World } from '../../../rules/contract.ts'
+import type { ResolvedPath, World } from '../../../shell/world.ts'
+import type { EditHistory } from '../../contract.ts'
 import { type CallTargets, callTargets } from '../../targets.ts'
 import { type OwnMatcher, ownMatcher } from '../own-match.ts'
 import { type SpokenRun, spokenRuns } from './spoken-runs.ts'

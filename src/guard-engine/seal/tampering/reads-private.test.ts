@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ToolCall } from '../../../core/hook-event.ts'
-import type { World } from '../../../rules/contract.ts'
+import type { World } from '../../../shell/world.ts'
 import { attemptOf } from './attempt.ts'
 import { readsPrivate } from './reads-private.ts'
 
