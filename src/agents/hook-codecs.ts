@@ -1,11 +1,11 @@
 import type { GuardedAgent } from '../core/hook-event.ts'
+import { asObject, type JsonObject } from '../core/json-fields.ts'
 import { claudeCodeCodec } from './claude-code/hooks.ts'
 import { codexCodec } from './codex/hooks.ts'
 import { copilotCodec } from './copilot/hooks.ts'
 import { cursorAsClaudeCodec, cursorCodec } from './cursor/hooks.ts'
 import { geminiCodec } from './gemini/hooks.ts'
 import type { HookCodec } from './hook-codec.ts'
-import { asObject, type Json } from './json-fields.ts'
 import { opencodeCodec } from './opencode/hooks.ts'
 
 /** Agents whose hooks are programs. The builtin one takes its hooks in process. */
@@ -56,18 +56,18 @@ export function detectCaller(
 }
 
 /** The environment alone proves nothing: an agent that was started in a shell of Claude Code has inherited its variables. */
-function isClaudes({ session_id }: Json, env: Readonly<Record<string, string | undefined>>): boolean {
+function isClaudes({ session_id }: JsonObject, env: Readonly<Record<string, string | undefined>>): boolean {
   return typeof session_id === 'string' && session_id !== '' && env.CLAUDE_CODE_SESSION_ID === session_id
 }
 
-function isCursors(fields: Json): boolean {
+function isCursors(fields: JsonObject): boolean {
   return ['cursor_version', 'conversation_id', 'generation_id'].some(
     (name) => typeof fields[name] === 'string',
   )
 }
 
 /** Copilot's own shape, or its imitation of Claude Code's, which alone has a time and lacks what Claude Code always sends. */
-function isCopilots(fields: Json): boolean {
+function isCopilots(fields: JsonObject): boolean {
   if (typeof fields.sessionId === 'string' || typeof fields.hookName === 'string') return true
   if (fields.source === 'new' || asObject(fields.tool_result) !== null) return true
   const isClaudeLike = ['permission_mode', 'prompt_id', 'tool_use_id'].some((name) =>

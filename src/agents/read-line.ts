@@ -1,10 +1,10 @@
 import type { AgentEvent, Untimed } from '../core/event.ts'
-import { type Json, parseObject } from './json-fields.ts'
+import { type JsonObject, parseObject } from '../core/json-fields.ts'
 
 /** One line of a structured stream. What the parser does not know, or is no JSON, is kept as it is. */
 export function readLine(
   line: string,
-  read: (value: Json) => readonly Untimed<AgentEvent>[],
+  read: (value: JsonObject) => readonly Untimed<AgentEvent>[],
 ): readonly Untimed<AgentEvent>[] {
   if (line.trim() === '') return []
   const value = parseObject(line)

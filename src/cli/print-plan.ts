@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { counted } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
 import { estimateRun, type RunEstimate } from '../scenario/estimate.ts'
 import type { PreparedRun } from '../scenario/prepare-run.ts'
@@ -72,10 +73,6 @@ function precisionLine({ halfWidth, detectable }: NonNullable<RunEstimate['preci
   if (halfWidth >= 1)
     return 'too few trials to compare two such runs; more scenarios help more than repetitions'
   return `±${points(halfWidth)} points on a difference between two such runs; differences under ${points(detectable)} points would probably not be seen`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function points(share: number): string {

@@ -1,3 +1,4 @@
+import { shorten } from './shorten.ts'
 import type { GateResult, JudgeResult } from './trial.ts'
 
 export interface Outcome {
@@ -42,7 +43,7 @@ function firstIssue({ issues: [issue] }: JudgeResult): string {
 
 function oneLine(text: string): string {
   const folded = text.replaceAll(/\s+/g, ' ').trim()
-  return folded.length > 200 ? `${folded.slice(0, 199)}…` : folded
+  return shorten(folded, 200)
 }
 
 /** Three digits, and never a score below the threshold printed as equal to it. */

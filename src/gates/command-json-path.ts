@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { evaluateAssertion, formatAssertion, parseAssertion } from '../core/json-assertion.ts'
 import { type JsonSelection, jsonPathProblem, queryJson } from '../core/json-path.ts'
 import type { Gate } from './contract.ts'
-import { shorten } from './excerpt.ts'
+import { excerpt } from './excerpt.ts'
 import { command, description, expectExit, timeoutSecs } from './fields.ts'
 import { commandName, runForOutput } from './run-command.ts'
 
@@ -61,7 +61,7 @@ export const commandJsonPath = {
     const verb = holds ? 'holds' : 'does not hold'
     return {
       passed: holds,
-      message: `"${shorten(formatAssertion(parsed.assertion), 200)}" ${verb} at ${spec.path}: ${reason}`,
+      message: `"${excerpt(formatAssertion(parsed.assertion), 200)}" ${verb} at ${spec.path}: ${reason}`,
       detail: { found: foundIn(selection), ...detail },
     }
   },
@@ -72,11 +72,11 @@ function parseJson(text: string): { kind: 'ok'; value: unknown } | { kind: 'bad'
   try {
     return { kind: 'ok', value: JSON.parse(text) }
   } catch (cause) {
-    return { kind: 'bad', message: shorten(cause instanceof Error ? cause.message : String(cause), 200) }
+    return { kind: 'bad', message: excerpt(cause instanceof Error ? cause.message : String(cause), 200) }
   }
 }
 
 function foundIn(selection: Exclude<JsonSelection, { kind: 'bad' }>): string {
   if (selection.kind === 'absent') return 'nothing'
-  return shorten(JSON.stringify(selection.values.length === 1 ? selection.values[0] : selection.values))
+  return excerpt(JSON.stringify(selection.values.length === 1 ? selection.values[0] : selection.values))
 }

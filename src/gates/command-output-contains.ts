@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Gate } from './contract.ts'
-import { shorten } from './excerpt.ts'
+import { excerpt } from './excerpt.ts'
 import { command, description, expectExit, substring, timeoutSecs } from './fields.ts'
 import { commandName, runForOutput, truncationNote } from './run-command.ts'
 
@@ -22,13 +22,13 @@ export const commandOutputContains = {
     const run = await runForOutput(spec, context)
     if (run.kind === 'broken') return run.finding
     const passed = run.stdout.includes(spec.substring)
-    const wanted = shorten(spec.substring, 200)
+    const wanted = excerpt(spec.substring, 200)
     const verb = passed ? 'contains' : 'does not contain'
     const note = passed ? '' : truncationNote(run.truncated)
     return {
       passed,
       message: `stdout of ${commandName(spec.command)} ${verb} "${wanted}"${note}`,
-      detail: { substring: shorten(spec.substring), ...run.detail },
+      detail: { substring: excerpt(spec.substring), ...run.detail },
     }
   },
 } satisfies Gate<z.output<typeof schema>>

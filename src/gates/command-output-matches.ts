@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { compilePattern } from '../core/pattern.ts'
 import type { Gate } from './contract.ts'
-import { shorten } from './excerpt.ts'
+import { excerpt } from './excerpt.ts'
 import { command, description, expectExit, pattern, timeoutSecs } from './fields.ts'
 import { commandName, runForOutput, truncationNote } from './run-command.ts'
 
@@ -36,10 +36,10 @@ export const commandOutputMatches = {
     const note = match === null ? truncationNote(run.truncated) : ''
     return {
       passed: match !== null,
-      message: `stdout of ${commandName(spec.command)} ${verb} /${shorten(spec.pattern, 200)}/${note}`,
+      message: `stdout of ${commandName(spec.command)} ${verb} /${excerpt(spec.pattern, 200)}/${note}`,
       detail: {
         pattern: spec.pattern,
-        ...(match === null ? {} : { matched: shorten(match.text) }),
+        ...(match === null ? {} : { matched: excerpt(match.text) }),
         ...run.detail,
       },
     }

@@ -1,3 +1,5 @@
+import { firstChars } from '../core/shorten.ts'
+
 const maxTailChars = 2_000
 const maxValueChars = 500
 
@@ -11,10 +13,10 @@ export function tail(text: string, maxChars = maxTailChars): string {
 }
 
 /** Anything as one bounded piece of text: strings as they are, other values as JSON. */
-export function shorten(value: unknown, maxChars = maxValueChars): string {
+export function excerpt(value: unknown, maxChars = maxValueChars): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   if (text.length <= maxChars) return text
-  return `${text.slice(0, maxChars).toWellFormed()}[... ${text.length - maxChars} characters more ...]`
+  return `${firstChars(text, maxChars)}[... ${text.length - maxChars} characters more ...]`
 }
 
 /** The first of a list, and how many there are beyond them. */

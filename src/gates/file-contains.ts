@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Gate } from './contract.ts'
-import { shorten, tail } from './excerpt.ts'
+import { excerpt, tail } from './excerpt.ts'
 import { description, substring, workspacePath } from './fields.ts'
 import { readWorkspaceFile } from './read-workspace-file.ts'
 
@@ -23,10 +23,10 @@ export const fileContains = {
     const verb = passed ? 'contains' : 'does not contain'
     return {
       passed,
-      message: `${spec.path} ${verb} "${shorten(spec.substring, 200)}"`,
+      message: `${spec.path} ${verb} "${excerpt(spec.substring, 200)}"`,
       detail: {
         path: spec.path,
-        substring: shorten(spec.substring),
+        substring: excerpt(spec.substring),
         ...(passed ? {} : { file_tail: tail(file.text) }),
       },
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { compilePattern } from '../core/pattern.ts'
 import type { Gate } from './contract.ts'
-import { shorten, tail } from './excerpt.ts'
+import { excerpt, tail } from './excerpt.ts'
 import { description, pattern, workspacePath } from './fields.ts'
 import { readWorkspaceFile } from './read-workspace-file.ts'
 
@@ -28,10 +28,10 @@ export const fileMatches = {
     const verb = match === null ? 'does not match' : 'matches'
     return {
       passed: match !== null,
-      message: `${spec.path} ${verb} /${shorten(spec.pattern, 200)}/`,
+      message: `${spec.path} ${verb} /${excerpt(spec.pattern, 200)}/`,
       detail: {
         ...detail,
-        ...(match === null ? { file_tail: tail(file.text) } : { matched: shorten(match.text) }),
+        ...(match === null ? { file_tail: tail(file.text) } : { matched: excerpt(match.text) }),
       },
     }
   },

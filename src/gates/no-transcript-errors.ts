@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Invocation } from '../analysis/contract.ts'
 import type { Gate, GateContext } from './contract.ts'
-import { shorten, shortList } from './excerpt.ts'
+import { excerpt, shortList } from './excerpt.ts'
 import { description } from './fields.ts'
 
 const schema = z
@@ -48,7 +48,7 @@ function passMessage(total: number, unknown: number): string {
 }
 
 function describe({ command, exitCode, approximate }: Invocation): string {
-  return `${shorten(command, 120)} (exit code ${approximate ? 'about ' : ''}${exitCode})`
+  return `${excerpt(command, 120)} (exit code ${approximate ? 'about ' : ''}${exitCode})`
 }
 
 /** Invocations are read from tool uses where the agent reports them, and guessed from its output otherwise. */

@@ -1,7 +1,7 @@
 import { GantryError } from '../core/error.ts'
 import { exec, shell } from '../io/exec.ts'
 import type { GateContext, GateFinding } from './contract.ts'
-import { shorten, tail } from './excerpt.ts'
+import { excerpt, tail } from './excerpt.ts'
 
 export interface CommandSpec {
   readonly command: string
@@ -36,7 +36,7 @@ export async function runCommand(spec: CommandSpec, context: GateContext): Promi
   })
   const { exitCode, stdout, stderr } = result
   const detail = {
-    command: shorten(command),
+    command: excerpt(command),
     exit_code: exitCode,
     timed_out: result.ending === 'timed_out',
     stdout_tail: tail(stdout.text),
@@ -84,7 +84,7 @@ export function exitText(exitCode: number): string {
 
 /** As messages name a command: one line, not too long. */
 export function commandName(command: string): string {
-  return `"${shorten(command.replaceAll(/\s+/g, ' ').trim(), 120)}"`
+  return `"${excerpt(command.replaceAll(/\s+/g, ' ').trim(), 120)}"`
 }
 
 /** Added to the message of a search that found nothing in an output that was not kept whole. */

@@ -1,3 +1,4 @@
+import { isObject } from '../core/json-fields.ts'
 /** What a script says about itself on stdout. */
 export interface ScriptVerdict {
   readonly passed: boolean
@@ -32,8 +33,4 @@ function jsonObject(text: string): Readonly<Record<string, unknown>> | null {
   } catch {
     return null
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

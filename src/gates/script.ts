@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Gate } from './contract.ts'
-import { shorten } from './excerpt.ts'
+import { excerpt } from './excerpt.ts'
 import { command, timeoutSecs } from './fields.ts'
 import { exitText, runCommand } from './run-command.ts'
 import { readScriptVerdict } from './script-verdict.ts'
@@ -34,7 +34,7 @@ export const script = {
     }
     return {
       passed: verdict.passed,
-      message: shorten(verdict.message ?? spec.description, 2_000),
+      message: excerpt(verdict.message ?? spec.description, 2_000),
       detail: merged(verdict.detail, run.detail),
     }
   },

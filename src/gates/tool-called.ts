@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ToolUse } from '../analysis/contract.ts'
 import { compilePattern } from '../core/pattern.ts'
 import type { Gate, GateFinding } from './contract.ts'
-import { shorten, shortList } from './excerpt.ts'
+import { excerpt, shortList } from './excerpt.ts'
 import { description, pattern } from './fields.ts'
 
 const selector = {
@@ -139,14 +139,14 @@ function passMessage(
 function nameOf({ tool, command }: Selector): string {
   const parts = [
     tool ?? 'a tool',
-    command === undefined ? '' : ` with a command like /${shorten(command, 120)}/`,
+    command === undefined ? '' : ` with a command like /${excerpt(command, 120)}/`,
   ]
   return parts.join('')
 }
 
 function describe({ tool, command, exitCode }: ToolUse): string {
   const end = exitCode === undefined ? '' : ` (exit code ${exitCode})`
-  return `${tool}${command === undefined ? '' : `: ${shorten(command, 120)}`}${end}`
+  return `${tool}${command === undefined ? '' : `: ${excerpt(command, 120)}`}${end}`
 }
 
 function times(count: number): string {

@@ -1,3 +1,4 @@
+import { shorten } from '../core/shorten.ts'
 import type { Decided } from './decide.ts'
 
 /** Agents put a text of more than 10,000 characters into a file and show the model only its beginning; codecs add a few words. */
@@ -18,7 +19,5 @@ export function boundedAnswer(decided: Decided, id: string): Decided {
 function bounded(text: string, ending = ''): string {
   const room = maxChars - ending.length
   if (text.length <= room) return text + ending
-  const head = text.slice(0, room - cutMark.length)
-  // Half of a character would not be a text any more.
-  return head.replace(/[\uD800-\uDBFF]$/, '') + cutMark + ending
+  return shorten(text, room, cutMark) + ending
 }

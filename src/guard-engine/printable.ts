@@ -1,3 +1,4 @@
+import { firstChars } from '../core/shorten.ts'
 /**
  * Text of somebody else as one line that shows what it is: control characters, line ends, and characters that are invisible or
  * turn the reading direction are written as escapes, and what is longer than `max` is cut.
@@ -8,13 +9,7 @@ export function printable(text: string, max: number): string {
   // More than `max` characters are never needed, and a long text must not be escaped as a whole.
   const escaped = text.slice(0, max + 1).replaceAll(unseen(), escapeOf)
   if (escaped.length <= max && text.length <= max) return escaped
-  return `${shorten(escaped, max - 1)}…`
-}
-
-/** The first `max` characters, without half of one at the end. */
-export function shorten(text: string, max: number): string {
-  const cut = text.slice(0, Math.max(0, max))
-  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
+  return `${firstChars(escaped, max - 1)}…`
 }
 
 /** Made when it is needed: V8 reads the tables of Unicode for it, which takes a hook half a millisecond. */

@@ -1,7 +1,7 @@
+import { headAndTail } from '../core/shorten.ts'
 import type { GateResult } from '../core/trial.ts'
 import { type DataBlock, quoteData } from './quote-data.ts'
 import type { Rubric } from './rubric.ts'
-import { shorten } from './shorten.ts'
 
 /** What a judge may see of a trial. Everything in it is redacted by whoever gathers it: it leaves the machine. */
 export interface JudgeContext {
@@ -70,20 +70,20 @@ function evidenceOf(context: JudgeContext): DataBlock[] {
     ({ type, passed, message }) => `${passed ? 'passed' : 'FAILED'} ${type}: ${message}`,
   )
   return [
-    { title: 'The task the agent was given', text: shorten(context.taskPrompt, limits.task) },
+    { title: 'The task the agent was given', text: headAndTail(context.taskPrompt, limits.task) },
     {
       title: 'Deterministic checks of the result',
-      text: shorten(gates.join('\n') || '(none)', limits.gates),
+      text: headAndTail(gates.join('\n') || '(none)', limits.gates),
     },
     { title: 'Files the agent changed', text: fileList(context.files) },
     ...fileBlocks(context.files),
     {
       title: 'What the agent did and saw (transcript)',
-      text: shorten(context.transcript, limits.transcript) || '(empty)',
+      text: headAndTail(context.transcript, limits.transcript) || '(empty)',
     },
     {
       title: 'What the agent said at the end',
-      text: shorten(context.finalMessage ?? '(nothing)', limits.message),
+      text: headAndTail(context.finalMessage ?? '(nothing)', limits.message),
     },
   ]
 }
@@ -100,7 +100,7 @@ function fileBlocks(files: readonly ChangedFile[]): DataBlock[] {
   let room = limits.allFiles
   for (const { path, content } of files.slice(0, limits.listed)) {
     if (content === null || room <= 0) continue
-    const text = shorten(content, Math.min(limits.file, room))
+    const text = headAndTail(content, Math.min(limits.file, room))
     room -= text.length
     // The name is the agent's too, so it stands inside the fence.
     blocks.push({ title: 'Content of a changed file', text: `file ${JSON.stringify(path)}\n${text}` })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { addTokens } from '../core/add-tokens.ts'
+import { shorten } from '../core/shorten.ts'
 import { addCost } from './add-cost.ts'
 import type { ModelAnswer, ModelRequest } from './contract.ts'
 import { extractJson } from './extract-json.ts'
@@ -72,5 +73,5 @@ function repairDemand(answer: string, problem: string): string {
 }
 
 function clipped(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text
+  return shorten(text, length)
 }

@@ -1,8 +1,8 @@
+import { counted } from '../core/counted.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
 import { runMarkdown } from './md/run-markdown.ts'
 import { plainLine, plainText, withoutCommands } from './plain-text.ts'
-import { counted } from './quantity.ts'
 import { trialName } from './trial-words.ts'
 
 /**

@@ -35,12 +35,3 @@ export function formatMean(mean: number): string {
   if (mean > 0 && mean < 0.05) return '<0.1'
   return mean.toFixed(1).replace(/\.0$/, '')
 }
-
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
-/** `1 trial`, `2 trials`. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${formatCount(count)} ${count === 1 ? noun : plural}`
-}

@@ -1,7 +1,8 @@
+import { counted, formatCount } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
 import type { RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
-import { counted, formatCost, formatCount, formatPercent, formatRate } from './quantity.ts'
+import { formatCost, formatPercent, formatRate } from './quantity.ts'
 
 /** How the run ended, in one word: its verdict, unless it was stopped before it could have one. */
 export function runEnding({ summary, interrupted }: FinishedRun): RunVerdict | 'interrupted' {

@@ -1,8 +1,9 @@
+import { counted } from '../core/counted.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
 import type { TrialHeader } from './contract.ts'
 import { plainLine } from './plain-text.ts'
-import { counted, formatPercent } from './quantity.ts'
+import { formatPercent } from './quantity.ts'
 
 /** `create-note (claude-code, opus) #2`: one name for a trial in every report. */
 export function trialName(trial: Omit<TrialHeader, 'id'>): string {

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts'
 import type { EndState } from '../core/decision.ts'
 import type { HookEvent } from '../core/hook-event.ts'
 import type { FactName, Note } from '../guard-engine/contract.ts'
@@ -182,7 +183,7 @@ function ended(event: Stop, state: EndState, tree: string | null, why: string, n
 }
 
 function cappedNotice(refused: number, open: readonly string[]): string {
-  const times = `${refused} ${refused === 1 ? 'refusal' : 'refusals'}`
+  const times = counted(refused, 'refusal')
   const list = open.slice(0, 12).map((each) => `- ${each}`)
   return `Gantry guard: CAPPED after ${times}. This turn ends unverified:\n${list.join('\n')}`
 }

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { ToolCall } from '../core/hook-event.ts'
+import { shorten } from '../core/shorten.ts'
 import { namedIn } from '../guard-engine/named-paths.ts'
 import { type LookBudget, protectedBelow } from '../guard-engine/protected-below.ts'
 import { type ProtectedPaths, protectedPaths } from '../guard-engine/protected-path.ts'
@@ -181,7 +182,7 @@ function named(pattern: string | null): Pick<Violation, 'real' | 'pattern'> | nu
 
 function reasonOf({ written, real, pattern, how, sure }: Violation): string {
   const leads = real === null ? '' : ` It is the file ${short(real)}.`
-  const told = how.length > 200 ? `${how.slice(0, 200)}…` : how
+  const told = shorten(how, 200)
   const what = sure
     ? `What the call would do: ${told}.`
     : `The call names it and cannot be judged beforehand: ${told}. If the file is only to be read, read it with a plain command.`
@@ -194,5 +195,5 @@ function reasonOf({ written, real, pattern, how, sure }: Violation): string {
 
 function short(text: string, length = 200): string {
   const visible = text.replaceAll(/[\x00-\x1f\x7f]/g, ' ')
-  return `\`${visible.length > length ? `${visible.slice(0, length)}…` : visible}\``
+  return `\`${shorten(visible, length)}\``
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../core/json-fields.ts'
 import { version } from '../core/version.ts'
 import { describeHost } from '../io/host.ts'
 import type { Manifest, ManifestChange, NewRun, RunFlag, RunTotals } from './contract.ts'
@@ -81,14 +82,14 @@ export function flagsOf(manifest: Manifest): RunFlag[] {
  * version added are kept.
  */
 export function parseManifest(value: unknown): Manifest | null {
-  if (!isRecord(value) || value.schema_version !== 1) return null
+  if (!isObject(value) || value.schema_version !== 1) return null
   const texts = ['run_id', 'title', 'status', 'timestamp_start', 'commit_sha', 'cwd']
   if (texts.some((name) => typeof value[name] !== 'string')) return null
   if (!runKinds.some((kind) => kind === value.kind)) return null
   if (Number.isNaN(Date.parse(String(value.timestamp_start)))) return null
   const lists = ['commands_executed', 'argv', 'refers_to', 'resumed_at']
   if (lists.some((name) => !Array.isArray(value[name]))) return null
-  if (['flags', 'flag_reasons', 'platform', 'versions', 'details'].some((name) => !isRecord(value[name])))
+  if (['flags', 'flag_reasons', 'platform', 'versions', 'details'].some((name) => !isObject(value[name])))
     return null
   if (value.totals !== null && !isTotals(value.totals)) return null
   return value as unknown as Manifest
@@ -101,9 +102,5 @@ function withReferences(manifest: Manifest, added: readonly string[]): readonly 
 }
 
 function isTotals(value: unknown): value is RunTotals {
-  return isRecord(value) && typeof value.trials === 'number' && isRecord(value.counts)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(value) && typeof value.trials === 'number' && isObject(value.counts)
 }

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts'
 import {
   milestones,
   type ScoutAnswer,
@@ -51,7 +52,7 @@ async function ask<Report>(
       spending.check()
       throw infra(
         names[scout],
-        `${outcome.message} (${outcome.tries} ${outcome.tries === 1 ? 'try' : 'tries'})`,
+        `${outcome.message} (${counted(outcome.tries, 'try', 'tries')})`,
         'Check that the model can be reached: its key, its address and its limits. Then retry the task.',
       )
     }

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts'
 import { type Evidence, evidenceStatus } from '../core/evidence.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import { countTests } from '../core/test-output/count-tests.ts'
@@ -39,7 +40,7 @@ function fakeGreenOf(evidence: Evidence): string | null {
   const { failed = 0, skipped = 0 } = evidence
   switch (evidenceStatus([evidence], evidence)) {
     case 'red':
-      return `it ended with exit code 0, but its output shows ${failed} failed ${failed === 1 ? 'test' : 'tests'}`
+      return `it ended with exit code 0, but its output shows ${counted(failed, 'failed test')}`
     case 'hollow':
       return skipped === 0
         ? 'it ended with exit code 0, but no test was executed'

@@ -1,6 +1,6 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
+import { asObject, asString, defined } from '../../core/json-fields.ts'
 import type { LoopStep } from '../../models/contract.ts'
-import { asObject, asString, defined } from '../json-fields.ts'
 
 /** A step of the model's loop in the words of the event log. */
 export function eventOfStep(step: LoopStep, model: string): Untimed<AgentEvent> {

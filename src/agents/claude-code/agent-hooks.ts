@@ -1,8 +1,8 @@
+import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import type { AgentHooks, HookContext } from '../contract.ts'
-import { asObject, asString, type Json } from '../json-fields.ts'
 
 /** Answers one hook event of Claude Code; an empty object is no opinion. */
-export type HookAnswerer = (input: Json) => Promise<Json>
+export type HookAnswerer = (input: JsonObject) => Promise<JsonObject>
 
 /**
  * Our hooks by the events of Claude Code at which they are asked. Claude Code waits for each of them; one that fails forbids
@@ -32,11 +32,11 @@ function tellOnce(hooks: AgentHooks): HookAnswerer {
   }
 }
 
-function context(hookEventName: string, additionalContext: HookContext): Json {
+function context(hookEventName: string, additionalContext: HookContext): JsonObject {
   return additionalContext ? { hookSpecificOutput: { hookEventName, additionalContext } } : {}
 }
 
-async function askBeforeTool(hooks: AgentHooks, input: Json): Promise<Json> {
+async function askBeforeTool(hooks: AgentHooks, input: JsonObject): Promise<JsonObject> {
   const tool = asString(input.tool_name) ?? 'unknown'
   const decision = await hooks
     .beforeTool?.({ ...idOf(input), tool, input: input.tool_input })
@@ -52,7 +52,7 @@ async function askBeforeTool(hooks: AgentHooks, input: Json): Promise<Json> {
   }
 }
 
-async function tellAfterTool(hooks: AgentHooks, input: Json): Promise<Json> {
+async function tellAfterTool(hooks: AgentHooks, input: JsonObject): Promise<JsonObject> {
   const tool = asString(input.tool_name) ?? 'unknown'
   const error = asString(input.error)
   const output = error ?? outputOf(input.tool_response)
@@ -68,12 +68,12 @@ async function tellAfterTool(hooks: AgentHooks, input: Json): Promise<Json> {
   return context(error === undefined ? 'PostToolUse' : 'PostToolUseFailure', told)
 }
 
-function idOf(input: Json): { readonly id?: string } {
+function idOf(input: JsonObject): { readonly id?: string } {
   const id = asString(input.tool_use_id)
   return id === undefined ? {} : { id }
 }
 
-async function askBeforeStop(hooks: AgentHooks, input: Json): Promise<Json> {
+async function askBeforeStop(hooks: AgentHooks, input: JsonObject): Promise<JsonObject> {
   const decision = await hooks
     .beforeStop?.(asString(input.last_assistant_message))
     .catch((cause: unknown) => ({ kind: 'refuse' as const, reason: `the check at the end failed: ${cause}` }))

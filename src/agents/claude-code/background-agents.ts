@@ -1,8 +1,8 @@
-import { asArray, asObject, asString, type Json } from '../json-fields.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 
 /** Watches which subagents still work in the background: their end starts another turn, which belongs to the same prompt. */
 export interface BackgroundAgents {
-  see(message: Json): void
+  see(message: JsonObject): void
   isBusy(): boolean
   /** Ids of all that runs in the background, commands too. */
   tasks(): readonly string[]

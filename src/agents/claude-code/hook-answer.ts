@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../core/json-fields.ts'
 import type { HookReply } from '../hook-codec.ts'
 import { answering, blocking } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
-import type { Json } from '../json-fields.ts'
 
 /**
  * Exit code 2 blocks whatever stdout says, and JSON that blocks does so whatever the exit code is: both together hold when
@@ -15,7 +15,7 @@ export function claudeAnswer(name: string, { block, context, notice }: Said): Ho
   })
 }
 
-function blockOutput(name: string, reason: string): Json {
+function blockOutput(name: string, reason: string): JsonObject {
   if (name !== 'PreToolUse') return { decision: 'block', reason }
   return {
     hookSpecificOutput: {

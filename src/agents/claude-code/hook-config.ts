@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
-import { asObject, type Json } from '../json-fields.ts'
 
 /**
  * Of a project it is the local settings file, because the command has paths of this machine in it and the other one is committed.
@@ -85,7 +85,7 @@ function userFile({ home, env }: Pick<HookPlace, 'home' | 'env'>): string {
 }
 
 /** null for a file that Claude Code ignores. */
-function settingsOf(text: string | null): Json | null {
+function settingsOf(text: string | null): JsonObject | null {
   const parsed = text === null ? null : parseJsonc(text, { comments: false })
   return parsed?.kind === 'parsed' ? asObject(plainValue(parsed.node)) : null
 }

@@ -1,13 +1,13 @@
 import type { HookHappening, SessionSource } from '../../core/hook-event.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { textIn } from '../hooks/payload.ts'
 import { toolCall } from '../hooks/tool-call.ts'
-import { asArray, asObject, asString, type Json } from '../json-fields.ts'
 import { failureOutcome, successOutcome } from './hook-outcome.ts'
 import { claudeTools } from './hook-tools.ts'
 
 /** What happened, by the event's name; an event no rule looks at is `other`. */
-export function claudeHappening(name: string, payload: Json): HookHappening {
+export function claudeHappening(name: string, payload: JsonObject): HookHappening {
   switch (name) {
     case 'SessionStart':
       return { kind: 'session_start', source: sessionSource(payload.source) }
@@ -59,7 +59,7 @@ const sources: readonly SessionSource[] = ['startup', 'resume', 'clear', 'compac
 /** `source` is there from some versions on: what neither a person nor a program that speaks for one has sent. */
 const machineSources: readonly unknown[] = ['system', 'loop_wakeup', 'schedule_wakeup', 'poll_event']
 
-function promptOf(payload: Json): HookHappening {
+function promptOf(payload: JsonObject): HookHappening {
   const text = asString(payload.prompt) ?? ''
   const synthetic =
     text.trimStart().startsWith('<task-notification>') ||
@@ -70,7 +70,7 @@ function promptOf(payload: Json): HookHappening {
   return { kind: 'prompt', text, synthetic }
 }
 
-function callOf(payload: Json) {
+function callOf(payload: JsonObject) {
   return toolCall(claudeTools, {
     id: textIn(payload, 'tool_use_id'),
     tool: textIn(payload, 'tool_name'),
@@ -79,7 +79,7 @@ function callOf(payload: Json) {
   })
 }
 
-function stopOf(payload: Json) {
+function stopOf(payload: JsonObject) {
   const others = asArray(payload.background_tasks).filter((task) => !isItself(payload, task))
   return {
     again: payload.stop_hook_active === true,
@@ -89,7 +89,7 @@ function stopOf(payload: Json) {
 }
 
 /** A subagent in the background is still on the list while it stops. */
-function isItself(payload: Json, task: unknown): boolean {
+function isItself(payload: JsonObject, task: unknown): boolean {
   const id = textIn(payload, 'agent_id')
   return id !== null && asObject(task)?.id === id
 }

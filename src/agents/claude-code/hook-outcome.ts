@@ -1,12 +1,12 @@
 import type { ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { durationIn, exitCodeFrom, outcomeOf, resultText } from '../hooks/outcome.ts'
-import { asObject, asString, type Json } from '../json-fields.ts'
 
 /**
  * Of PostToolUse, which comes only after success. A shell's exit code is not in it: it is 0, unless the command was only
  * started, ran into its time, was interrupted, or ended with another code that Claude Code takes for an answer, as grep's 1.
  */
-export function successOutcome(payload: Json, { action }: ToolCall): ToolOutcome {
+export function successOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const response = asObject(payload.tool_response)
   const duration = durationIn(payload, 'duration_ms')
   const background = isSet(response?.backgroundTaskId) || response?.status === 'async_launched'
@@ -29,7 +29,7 @@ export function successOutcome(payload: Json, { action }: ToolCall): ToolOutcome
 }
 
 /** Of PostToolUseFailure: a shell's error begins with a line `Exit code N`. */
-export function failureOutcome(payload: Json): ToolOutcome {
+export function failureOutcome(payload: JsonObject): ToolOutcome {
   const error = asString(payload.error) ?? resultText(payload.error)
   return outcomeOf({
     kind: 'failure',

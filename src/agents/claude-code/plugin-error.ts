@@ -1,4 +1,4 @@
-import { asObject, asString } from '../json-fields.ts'
+import { asObject, asString } from '../../core/json-fields.ts'
 
 /** One entry of `plugin_errors` of the `init` line in words, with the plugin it is about. */
 export function pluginErrorWords(error: unknown): string {

@@ -1,7 +1,15 @@
 import type { AgentEvent, HookEvent, Untimed } from '../../core/event.ts'
+import {
+  asArray,
+  asObject,
+  asObjects,
+  asString,
+  asStrings,
+  defined,
+  type JsonObject,
+} from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asArray, asObject, asObjects, asString, asStrings, defined, type Json } from '../json-fields.ts'
 import { readLine } from '../read-line.ts'
 import type { PassedLimit, StreamParser } from '../stream.ts'
 import { pluginErrorWords } from './plugin-error.ts'
@@ -21,7 +29,7 @@ export function createStreamParser(): StreamParser {
   let passed: PassedLimit | undefined
   let invalid: string | undefined
 
-  const assistant = (line: Json): Events => {
+  const assistant = (line: JsonObject): Events => {
     const message = asObject(line.message) ?? {}
     const id = asString(message.id)
     const model = asString(message.model)
@@ -50,7 +58,7 @@ export function createStreamParser(): StreamParser {
     return [...events, ...(synthetic ? [] : ledger.message(id, model, asObject(message.usage)))]
   }
 
-  const user = (line: Json): Events => {
+  const user = (line: JsonObject): Events => {
     const parent_id = asString(line.parent_tool_use_id)
     const role = line.isSynthetic === true ? ('system' as const) : ('user' as const)
     return blocksOf(asObject(line.message)?.content).flatMap((block): Events => {
@@ -60,7 +68,7 @@ export function createStreamParser(): StreamParser {
     })
   }
 
-  const result = (line: Json): Events => {
+  const result = (line: JsonObject): Events => {
     finalText = asString(line.result) ?? finalText
     failure = failureOf(line)
     passed = passedBy(line)
@@ -77,7 +85,7 @@ export function createStreamParser(): StreamParser {
     sessionId = id
   }
 
-  const system = (line: Json): Events => {
+  const system = (line: JsonObject): Events => {
     switch (line.subtype) {
       case 'init':
         invalid ??= pluginProblem(line)
@@ -98,7 +106,7 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const read = (line: Json): Events => {
+  const read = (line: JsonObject): Events => {
     switch (line.type) {
       case 'system':
         return system(line)
@@ -125,12 +133,12 @@ export function createStreamParser(): StreamParser {
 }
 
 /** Content is a list of blocks, or one string. */
-function blocksOf(content: unknown): readonly Json[] {
+function blocksOf(content: unknown): readonly JsonObject[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return asObjects(content)
 }
 
-function sessionEvent(line: Json): Untimed<AgentEvent> {
+function sessionEvent(line: JsonObject): Untimed<AgentEvent> {
   return defined({
     event: 'session' as const,
     agent: 'claude-code',
@@ -149,18 +157,18 @@ function sessionEvent(line: Json): Untimed<AgentEvent> {
 }
 
 /** Claude Code goes on without a plugin, or without its hooks, as if nothing were missing. */
-function pluginProblem(line: Json): string | undefined {
+function pluginProblem(line: JsonObject): string | undefined {
   const errors = asArray(line.plugin_errors).map(pluginErrorWords)
   return errors.length === 0 ? undefined : `a plugin did not load: ${errors.join('; ')}`
 }
 
 /** What Claude Code tells its user beside the conversation. */
-function noticeOf(line: Json): Events {
+function noticeOf(line: JsonObject): Events {
   const text = asString(line.content) ?? asString(line.text)
   return text === undefined ? [] : [{ event: 'message', role: 'system', text }]
 }
 
-function hookEvent(line: Json): Untimed<HookEvent> {
+function hookEvent(line: JsonObject): Untimed<HookEvent> {
   const exitCode = line.exit_code
   return defined({
     event: 'hook' as const,
@@ -180,7 +188,7 @@ function hookEvent(line: Json): Untimed<HookEvent> {
  * An API failure is a `result` of subtype `success` with `is_error`. Limits the user set (`error_max_turns`,
  * `error_max_budget_usd`) are errors too, but not of the machinery.
  */
-function failureOf(line: Json): FailureReport | null {
+function failureOf(line: JsonObject): FailureReport | null {
   if (line.stop_reason === 'refusal') {
     return { reason: 'refused', message: asString(line.result) ?? 'The model refused to answer.' }
   }
@@ -194,12 +202,12 @@ function failureOf(line: Json): FailureReport | null {
   return line.terminal_reason === 'api_error' ? { reason: 'unavailable', message } : null
 }
 
-function passedBy({ subtype }: Json): PassedLimit | undefined {
+function passedBy({ subtype }: JsonObject): PassedLimit | undefined {
   if (subtype === 'error_max_turns') return 'over_turns'
   return subtype === 'error_max_budget_usd' ? 'over_budget' : undefined
 }
 
-function retryFailure(line: Json): FailureReport {
+function retryFailure(line: JsonObject): FailureReport {
   const status = typeof line.error_status === 'number' ? line.error_status : undefined
   const error = asString(line.error) ?? 'unknown error'
   const message = `The model API failed (${[status, error].filter((part) => part !== undefined).join(', ')}); Claude Code tries again.`

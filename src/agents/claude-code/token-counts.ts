@@ -1,4 +1,4 @@
-import { asAmount, type Json } from '../json-fields.ts'
+import { asAmount, type JsonObject } from '../../core/json-fields.ts'
 
 export interface TokenCounts {
   readonly input: number
@@ -12,7 +12,7 @@ export interface TokenCounts {
 export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 }
 
 /** `usage` of a message or of a turn, as the API tells it. */
-export function messageCounts(usage: Json): TokenCounts {
+export function messageCounts(usage: JsonObject): TokenCounts {
   return {
     input: asAmount(usage.input_tokens) ?? 0,
     output: asAmount(usage.output_tokens) ?? 0,
@@ -23,7 +23,7 @@ export function messageCounts(usage: Json): TokenCounts {
 }
 
 /** One entry of `modelUsage`. */
-export function modelCounts(usage: Json): TokenCounts {
+export function modelCounts(usage: JsonObject): TokenCounts {
   return {
     input: asAmount(usage.inputTokens) ?? 0,
     output: asAmount(usage.outputTokens) ?? 0,

@@ -1,12 +1,12 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
-import { asArray, asBoolean, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { asArray, asBoolean, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 
 type Events = readonly Untimed<AgentEvent>[]
 
 export interface ToolLog {
-  call(block: Json, parentId: string | undefined): Events
+  call(block: JsonObject, parentId: string | undefined): Events
   /** `line` is the whole line the result came in: what the tool itself answered stands beside the message. */
-  result(block: Json, line: Json): Events
+  result(block: JsonObject, line: JsonObject): Events
   /** Denied calls that never got a result. */
   denials(list: readonly unknown[]): Events
 }
@@ -53,7 +53,7 @@ export function createToolLog(): ToolLog {
   }
 }
 
-function wasNotRun(line: Json, id: string): boolean {
+function wasNotRun(line: JsonObject, id: string): boolean {
   return asArray(line.tool_result_meta).some((entry) => {
     const meta = asObject(entry)
     return meta?.id === id && meta.non_execution_kind !== undefined
@@ -64,7 +64,7 @@ function wasNotRun(line: Json, id: string): boolean {
  * Claude Code marks a command as an error exactly when its exit code is not 0, with the code in the first line. The
  * exceptions are codes it explains away (`grep` without a match), commands in the background and interrupted ones.
  */
-function shellExitCode(output: string, isError: boolean | undefined, line: Json): number | undefined {
+function shellExitCode(output: string, isError: boolean | undefined, line: JsonObject): number | undefined {
   if (isError === true) {
     const told = /^(?:Error: )?Exit code (\d{1,3})\b/.exec(output)
     return told === null ? undefined : Number(told[1])

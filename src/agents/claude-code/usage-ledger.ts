@@ -1,5 +1,5 @@
 import type { Untimed, UsageEvent } from '../../core/event.ts'
-import { asAmount, asObject, defined, type Json } from '../json-fields.ts'
+import { asAmount, asObject, defined, type JsonObject } from '../../core/json-fields.ts'
 import type { UsageTotal } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
 import {
@@ -16,9 +16,9 @@ type Usages = readonly Untimed<UsageEvent>[]
 
 export interface UsageLedger {
   /** The usage of one assistant message; its id is repeated once per content block. */
-  message(id: string | undefined, model: string | undefined, usage: Json | null): Usages
+  message(id: string | undefined, model: string | undefined, usage: JsonObject | null): Usages
   /** The end of a turn: what it tells is exact and corrects what the messages told. */
-  result(line: Json): Usages
+  result(line: JsonObject): Usages
   /** From here on the totals of a result count from zero again. */
   restart(): void
   /** What follows belongs to other messages, whatever their ids are. */
@@ -132,7 +132,7 @@ interface ModelTotal extends Account {
 }
 
 /** A model with a larger window is told as `name[1m]` here and as `name` in its messages: it is one model. */
-function modelTotals(usage: Json): readonly ModelTotal[] {
+function modelTotals(usage: JsonObject): readonly ModelTotal[] {
   const totals = new Map<string, Account>()
   for (const [name, value] of Object.entries(usage)) {
     const told = asObject(value) ?? {}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { asArray, asObject, type JsonObject } from '../../core/json-fields.ts'
 import type { AgentHooks } from '../contract.ts'
-import { asArray, asObject, type Json } from '../json-fields.ts'
 import { sdkHooks } from './hooks.ts'
 
 describe('hooks in the form of the SDK', () => {
@@ -74,7 +74,7 @@ describe('hooks in the form of the SDK', () => {
   })
 })
 
-async function call(hooks: AgentHooks, event: string, input: Json): Promise<unknown> {
+async function call(hooks: AgentHooks, event: string, input: JsonObject): Promise<unknown> {
   const [hook] = asArray(asObject(sdkHooks(hooks)[event]?.[0])?.hooks)
   if (typeof hook !== 'function') throw new Error(`no hook for ${event}`)
   return hook(input)

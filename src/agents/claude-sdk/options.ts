@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
+import { defined, type JsonObject } from '../../core/json-fields.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { environment } from '../claude-code/environment.ts'
 import { lowest } from '../claude-code/lowest.ts'
 import type { CliPlace } from '../cli/contract.ts'
 import type { SessionRequest } from '../contract.ts'
-import { defined, type Json } from '../json-fields.ts'
 import { sdkHooks } from './hooks.ts'
 import type { ClaudeSdkConfig } from './schema.ts'
 
@@ -26,7 +26,7 @@ export function sdkSettings(
   config: ClaudeSdkConfig,
   request: SessionRequest,
   { base }: Pick<CliPlace, 'base'>,
-): Json {
+): JsonObject {
   const at = (path: string): string => resolve(base, path)
   const { settings } = config
   return defined({
@@ -57,7 +57,10 @@ export function sdkSettings(
 }
 
 /** Unless it is replaced, the agent has its own one, as on the command line. */
-function systemPrompt({ system_prompt: own, append_system_prompt: append }: ClaudeSdkConfig): string | Json {
+function systemPrompt({
+  system_prompt: own,
+  append_system_prompt: append,
+}: ClaudeSdkConfig): string | JsonObject {
   if (own === undefined) return defined({ type: 'preset', preset: 'claude_code', append })
   return append === undefined ? own : `${own}\n\n${append}`
 }

@@ -1,6 +1,6 @@
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { type FoundPackage, findPackage } from '../../io/import-package.ts'
 import type { OpenProcess } from '../../io/open-process.ts'
-import { asObject, type Json } from '../json-fields.ts'
 
 export const sdkPackage = '@anthropic-ai/claude-agent-sdk'
 export const installSdk = `npm install ${sdkPackage}`
@@ -11,7 +11,7 @@ export interface ClaudeSdk {
 }
 
 /** Whatever Claude Code says, one message after the other, until it is gone. */
-export type SdkQuery = AsyncIterable<Json>
+export type SdkQuery = AsyncIterable<JsonObject>
 
 export interface SdkPrompt {
   readonly type: 'user'
@@ -26,7 +26,7 @@ export interface SdkSpawn {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export interface SdkOptions extends Json {
+export interface SdkOptions extends JsonObject {
   readonly env: Readonly<Record<string, string>>
   readonly spawnClaudeCodeProcess: (spawn: SdkSpawn) => OpenProcess
 }

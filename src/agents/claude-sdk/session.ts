@@ -1,5 +1,6 @@
 import { definedVariables } from '../../core/defined-variables.ts'
 import type { AgentEnding } from '../../core/event.ts'
+import { asString, type JsonObject } from '../../core/json-fields.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { type OpenProcess, openProcess } from '../../io/open-process.ts'
 import { createBackgroundAgents } from '../claude-code/background-agents.ts'
@@ -7,7 +8,6 @@ import { claudeCredentials } from '../claude-code/claude-code.ts'
 import { resumeWarnings } from '../claude-code/resume-warnings.ts'
 import { createStreamParser } from '../claude-code/stream.ts'
 import type { AgentOutcome, SessionRequest } from '../contract.ts'
-import { asString, type Json } from '../json-fields.ts'
 import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
 import { sdkEnvironment, sdkSettings } from './options.ts'
 import { createPromptQueue } from './prompt-queue.ts'
@@ -91,7 +91,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     }
   }
 
-  const take = guard((message: Json) => {
+  const take = guard((message: JsonObject) => {
     for (const event of parser.push(JSON.stringify(message))) {
       emit(event)
       if (event.event === 'message' && event.role === 'assistant' && event.parent_id === undefined)

@@ -1,6 +1,6 @@
 import type { AgentEnding } from '../../core/event.ts'
+import { parseObject } from '../../core/json-fields.ts'
 import type { AgentRequest } from '../contract.ts'
-import { parseObject } from '../json-fields.ts'
 
 /** Listens along to what an agent prints. */
 export interface HeardWords {

@@ -1,12 +1,12 @@
 import type { ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { exitCodeFrom, outcomeOf, resultText } from '../hooks/outcome.ts'
-import { asObject, type Json } from '../json-fields.ts'
 
 /**
  * Codex tells a hook what a command printed and not how it ended: it stays `unknown`, whatever the text looks like. A patch
  * is applied by Codex itself and begins with its own line about the exit code.
  */
-export function codexOutcome(payload: Json, { action }: ToolCall): ToolOutcome {
+export function codexOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const { tool_response: response } = payload
   const output = resultText(response)
   if (action.kind === 'patch') {

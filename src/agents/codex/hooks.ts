@@ -1,4 +1,5 @@
 import type { HookHappening } from '../../core/hook-event.ts'
+import type { JsonObject } from '../../core/json-fields.ts'
 import { claudeHappening } from '../claude-code/hook-happening.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
 import { claudeEventName, claudeSender, isFirstClaudeStop } from '../hooks/claude-payload.ts'
@@ -9,7 +10,6 @@ import { answering, blocking } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
 import type { ToolWord } from '../hooks/tool-action.ts'
 import { toolCall } from '../hooks/tool-call.ts'
-import type { Json } from '../json-fields.ts'
 import { codexOutcome } from './hook-outcome.ts'
 
 const yes = { kind: 'yes' } as const
@@ -98,7 +98,7 @@ export const codexCodec: HookCodec = defineCodec({
   isFirstStop: isFirstClaudeStop,
 })
 
-function happening(name: string, payload: Json): HookHappening {
+function happening(name: string, payload: JsonObject): HookHappening {
   if (!known.has(name)) return { kind: 'other', name }
   if (name !== 'PreToolUse' && name !== 'PostToolUse') return claudeHappening(name, payload)
   const call = toolCall(tools, {

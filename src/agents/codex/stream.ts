@@ -1,7 +1,7 @@
 import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
+import { asAmount, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asAmount, asObject, asString, defined, type Json } from '../json-fields.ts'
 import { readLine } from '../read-line.ts'
 import type { StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
@@ -13,7 +13,7 @@ type Events = readonly Untimed<AgentEvent>[]
 export function createStreamParser(): StreamParser {
   const meter = createUsageMeter()
   const started = new Set<string>()
-  let total: Json = {}
+  let total: JsonObject = {}
   let turns = 0
   /** The model answers once after the prompt and once after every tool that came back. */
   let answerExpected = true
@@ -26,7 +26,7 @@ export function createStreamParser(): StreamParser {
     failure = null
   }
 
-  const toolStarted = (item: Json): Events => {
+  const toolStarted = (item: JsonObject): Events => {
     const id = asString(item.id)
     if (id !== undefined && started.has(id)) return []
     if (id !== undefined) started.add(id)
@@ -34,7 +34,7 @@ export function createStreamParser(): StreamParser {
     return [toolCall(item)]
   }
 
-  const completed = (item: Json): Events => {
+  const completed = (item: JsonObject): Events => {
     if (isTool(item)) {
       const call = toolStarted(item)
       answerExpected = true
@@ -63,7 +63,7 @@ export function createStreamParser(): StreamParser {
     return [{ event: 'error', ...failure }]
   }
 
-  const used = (line: Json): Events => {
+  const used = (line: JsonObject): Events => {
     failure = null
     const usage = asObject(line.usage)
     if (usage === null) return []
@@ -73,7 +73,7 @@ export function createStreamParser(): StreamParser {
     return [event]
   }
 
-  const read = (line: Json): Events => {
+  const read = (line: JsonObject): Events => {
     const item = asObject(line.item) ?? {}
     switch (line.type) {
       case 'thread.started':
@@ -102,7 +102,7 @@ export function createStreamParser(): StreamParser {
 }
 
 /** `turn.completed` tells the total of the thread so far, cached tokens included in the input. */
-function usageSince(before: Json, now: Json): Untimed<UsageEvent> {
+function usageSince(before: JsonObject, now: JsonObject): Untimed<UsageEvent> {
   const more = (key: string): number => Math.max(0, (asAmount(now[key]) ?? 0) - (asAmount(before[key]) ?? 0))
   const cached = more('cached_input_tokens')
   return {

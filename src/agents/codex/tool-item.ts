@@ -1,5 +1,5 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
-import { asArray, asInteger, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { asArray, asInteger, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import { unwrapShell } from './unwrap-shell.ts'
 
 const toolTypes: readonly unknown[] = [
@@ -11,11 +11,11 @@ const toolTypes: readonly unknown[] = [
 ]
 
 /** Is this item something the agent did, as opposed to something it said? */
-export function isTool(item: Json): boolean {
+export function isTool(item: JsonObject): boolean {
   return toolTypes.includes(item.type)
 }
 
-export function toolCall(item: Json): Untimed<AgentEvent> {
+export function toolCall(item: JsonObject): Untimed<AgentEvent> {
   const command = asString(item.command)
   return defined({
     event: 'tool_call' as const,
@@ -26,7 +26,7 @@ export function toolCall(item: Json): Untimed<AgentEvent> {
   })
 }
 
-export function toolResult(item: Json): Untimed<AgentEvent> {
+export function toolResult(item: JsonObject): Untimed<AgentEvent> {
   const exit_code = asInteger(item.exit_code)
   const failed = item.status === 'failed' || item.status === 'declined' || asObject(item.error) !== null
   return defined({
@@ -38,14 +38,14 @@ export function toolResult(item: Json): Untimed<AgentEvent> {
   })
 }
 
-function toolName(item: Json): string {
+function toolName(item: JsonObject): string {
   const server = asString(item.server)
   const tool = asString(item.tool)
   if (tool === undefined) return asString(item.type) ?? 'unknown'
   return server === undefined ? tool : `${server}.${tool}`
 }
 
-function inputOf(item: Json): unknown {
+function inputOf(item: JsonObject): unknown {
   switch (item.type) {
     case 'command_execution':
       return { command: item.command }
@@ -60,7 +60,7 @@ function inputOf(item: Json): unknown {
   }
 }
 
-function outputOf(item: Json): string {
+function outputOf(item: JsonObject): string {
   const output = asString(item.aggregated_output)
   if (output !== undefined) return output
   const error = asString(asObject(item.error)?.message)

@@ -1,5 +1,13 @@
 import type { AgentEvent, AgentFailure, MessageEvent, Untimed } from '../../core/event.ts'
-import { asAmount, asBoolean, asInteger, asString, asStrings, defined, type Json } from '../json-fields.ts'
+import {
+  asAmount,
+  asBoolean,
+  asInteger,
+  asString,
+  asStrings,
+  defined,
+  type JsonObject,
+} from '../../core/json-fields.ts'
 
 const roles: Readonly<Record<MessageEvent['role'], true>> = {
   assistant: true,
@@ -22,7 +30,7 @@ const failures: Readonly<Record<AgentFailure, true>> = {
  * An event an agent wrote itself; null when a field that the kind needs is missing or wrong. Further fields, the time among
  * them, are left out: the log stamps its own.
  */
-export function readEvent(line: Json): Untimed<AgentEvent> | null {
+export function readEvent(line: JsonObject): Untimed<AgentEvent> | null {
   const text = asString(line.text)
   const parent_id = asString(line.parent_id)
   const id = asString(line.id)
@@ -70,7 +78,7 @@ export function readEvent(line: Json): Untimed<AgentEvent> | null {
   }
 }
 
-function sessionEvent(line: Json): Untimed<AgentEvent> | null {
+function sessionEvent(line: JsonObject): Untimed<AgentEvent> | null {
   const agent = asString(line.agent)
   if (agent === undefined) return null
   return defined({
@@ -91,7 +99,7 @@ function sessionEvent(line: Json): Untimed<AgentEvent> | null {
 }
 
 /** A wrong amount makes the whole line unknown: taking it for zero would let a budget be passed unseen. */
-function usageEvent(line: Json): Untimed<AgentEvent> | null {
+function usageEvent(line: JsonObject): Untimed<AgentEvent> | null {
   const keys = [
     'input_tokens',
     'output_tokens',
@@ -113,7 +121,7 @@ function usageEvent(line: Json): Untimed<AgentEvent> | null {
   })
 }
 
-function hookEvent(line: Json): Untimed<AgentEvent> | null {
+function hookEvent(line: JsonObject): Untimed<AgentEvent> | null {
   const hook = asString(line.hook)
   if (hook === undefined) return null
   return defined({

@@ -1,5 +1,5 @@
+import { parseObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
-import { parseObject } from '../json-fields.ts'
 import type { StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
 import { readEvent } from './read-event.ts'

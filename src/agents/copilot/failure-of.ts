@@ -1,7 +1,7 @@
 import type { AgentFailure } from '../../core/event.ts'
+import { asInteger, asString, type JsonObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asInteger, asString, type Json } from '../json-fields.ts'
 
 /** Copilot's own words for what went wrong; the others say nothing that the message does not. */
 const reasons: Readonly<Record<string, AgentFailure>> = {
@@ -13,7 +13,7 @@ const reasons: Readonly<Record<string, AgentFailure>> = {
 }
 
 /** The data of a `session.error` or of a `model.call_failure`. */
-export function failureOf(data: Json): FailureReport {
+export function failureOf(data: JsonObject): FailureReport {
   const message = asString(data.message) ?? asString(data.errorMessage) ?? 'Copilot reported an error.'
   const reason =
     reasons[asString(data.errorType) ?? ''] ??

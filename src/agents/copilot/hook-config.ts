@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { asObject } from '../../core/json-fields.ts'
 import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
-import { asObject } from '../json-fields.ts'
 
 const fileName = 'gantry.json'
 

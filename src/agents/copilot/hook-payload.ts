@@ -1,4 +1,5 @@
 import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-happening.ts'
 import { claudeTools } from '../claude-code/hook-tools.ts'
@@ -6,14 +7,13 @@ import { exitCodeFrom, outcomeOf } from '../hooks/outcome.ts'
 import { textIn } from '../hooks/payload.ts'
 import type { ToolWord } from '../hooks/tool-action.ts'
 import { toolCall } from '../hooks/tool-call.ts'
-import { asObject, asString, type Json } from '../json-fields.ts'
 
 /**
  * Copilot writes a payload in one of two dialects: its own, in camelCase and without the event's name, and one that
  * resembles Claude Code's, for events that were registered in PascalCase, in a plugin or in `.claude/settings.json`. Both
  * are read here, by the event's own name.
  */
-export function copilotHappening(name: string, payload: Json): HookHappening {
+export function copilotHappening(name: string, payload: JsonObject): HookHappening {
   switch (name) {
     case 'sessionStart':
       return { kind: 'session_start', source: sessionSource(payload.source) }
@@ -48,22 +48,22 @@ export function copilotHappening(name: string, payload: Json): HookHappening {
 }
 
 /** A subagent has a session of its own while it works; its stop and start are told in that of its parent. */
-export function copilotSession(payload: Json): string {
+export function copilotSession(payload: JsonObject): string {
   const own = textIn(payload, 'sessionId', 'session_id')
   const parent = own === agentIn(payload) ? textIn(payload, 'parentAgentId', 'parent_agent_id') : null
   return parent ?? own ?? 'unknown'
 }
 
-function agentIn(payload: Json): string | null {
+function agentIn(payload: JsonObject): string | null {
   return textIn(payload, 'agentId', 'agent_id')
 }
 
-function isInSubagent(payload: Json): boolean {
+function isInSubagent(payload: JsonObject): boolean {
   return agentIn(payload) !== null
 }
 
 /** The event's own name, from the payload, from the command line, or from what only one event has. */
-export function copilotEventName(payload: Json, asked: string | null): string | null {
+export function copilotEventName(payload: JsonObject, asked: string | null): string | null {
   const told = textIn(payload, 'hook_event_name', 'hookName') ?? asked
   return told === null ? eventLike(payload) : (ownNames.get(told) ?? told)
 }
@@ -86,7 +86,7 @@ const ownNames = new Map([
   ['Notification', 'notification'],
 ])
 
-function eventLike(payload: Json): string | null {
+function eventLike(payload: JsonObject): string | null {
   const has = (...names: readonly string[]): boolean => names.some((name) => Object.hasOwn(payload, name))
   if (has('toolName', 'tool_name')) {
     if (has('toolResult', 'tool_result')) return 'postToolUse'
@@ -130,7 +130,7 @@ const tools = new Map<string, ToolWord>([
   ].map((tool): [string, ToolWord] => [tool, 'read']),
 ])
 
-function callOf(payload: Json): ToolCall {
+function callOf(payload: JsonObject): ToolCall {
   return toolCall(tools, {
     id: textIn(payload, 'toolCallId', 'tool_use_id'),
     tool: textIn(payload, 'toolName', 'tool_name'),
@@ -139,7 +139,7 @@ function callOf(payload: Json): ToolCall {
 }
 
 /** A shell's exit code stands in the last line; without that line its end is not known. */
-function outcomeIn(payload: Json, { action }: ToolCall): ToolOutcome {
+function outcomeIn(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const result = asObject(payload.toolResult ?? payload.tool_result) ?? {}
   const output = textIn(result, 'textResultForLlm', 'text_result_for_llm') ?? ''
   const type = textIn(result, 'resultType', 'result_type')
@@ -158,7 +158,7 @@ function outcomeIn(payload: Json, { action }: ToolCall): ToolOutcome {
   })
 }
 
-function failureIn(payload: Json): ToolOutcome {
+function failureIn(payload: JsonObject): ToolOutcome {
   const output = textIn(payload, 'error') ?? errorMessage(payload.error) ?? ''
   const exitCode = exitCodeFrom(/completed with exit code (\d+)>?\s*$/.exec(output)?.[1])
   return outcomeOf({ kind: 'failure', exitCode, output })
@@ -168,7 +168,7 @@ function errorMessage(error: unknown): string | null {
   return textIn(asObject(error) ?? {}, 'message')
 }
 
-function stopOf(payload: Json) {
+function stopOf(payload: JsonObject) {
   return {
     again: payload.stop_hook_active === true || payload.stopHookActive === true,
     lastMessage: textIn(payload, 'last_assistant_message', 'lastAssistantMessage', 'response'),

@@ -1,6 +1,6 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
+import { asArray, asBoolean, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
-import { asArray, asBoolean, asObject, asString, defined, type Json } from '../json-fields.ts'
 import { readLine } from '../read-line.ts'
 import type { StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
@@ -20,7 +20,7 @@ export function createStreamParser(): StreamParser {
   let finalText: string | null = null
   let failure: FailureReport | null = null
 
-  const message = (data: Json, line: Json): Events => {
+  const message = (data: JsonObject, line: JsonObject): Events => {
     const parent_id = tools.parentOf(data, line)
     const call = asString(data.apiCallId) ?? asString(data.messageId)
     const text = asString(data.content) ?? ''
@@ -35,7 +35,7 @@ export function createStreamParser(): StreamParser {
       : [defined({ event: 'message' as const, role: 'assistant' as const, text, model, parent_id })]
   }
 
-  const reasoning = (data: Json, line: Json): Events => {
+  const reasoning = (data: JsonObject, line: JsonObject): Events => {
     const text = asString(data.content)
     const parent_id = tools.parentOf(data, line)
     return text === undefined || text === ''
@@ -43,7 +43,7 @@ export function createStreamParser(): StreamParser {
       : [defined({ event: 'message' as const, role: 'thinking' as const, text, parent_id })]
   }
 
-  const usage = (data: Json, line: Json): Events => {
+  const usage = (data: JsonObject, line: JsonObject): Events => {
     const id = asString(line.id)
     if (id !== undefined && counted.has(id)) return []
     if (id !== undefined) counted.add(id)
@@ -53,12 +53,12 @@ export function createStreamParser(): StreamParser {
     return [event]
   }
 
-  const failed = (data: Json): Events => {
+  const failed = (data: JsonObject): Events => {
     failure = failureOf(data)
     return [{ event: 'error', ...failure }]
   }
 
-  const read = (line: Json): Events => {
+  const read = (line: JsonObject): Events => {
     const data = asObject(line.data) ?? {}
     switch (line.type) {
       case 'session.mcp_servers_loaded':
@@ -127,7 +127,7 @@ function serverName(value: unknown): string {
   return status === undefined || status === 'connected' ? name : `${name} (${status})`
 }
 
-function hookEvent(data: Json): Untimed<AgentEvent> {
+function hookEvent(data: JsonObject): Untimed<AgentEvent> {
   const success = asBoolean(data.success)
   const output = data.output ?? asObject(data.error)?.message
   return defined({

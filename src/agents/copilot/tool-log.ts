@@ -1,19 +1,19 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
-import { asInteger, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { asInteger, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 
 type Events = readonly Untimed<AgentEvent>[]
 
 const shells: readonly string[] = ['bash', 'powershell', 'local_shell']
 
 export interface ToolLog {
-  started(data: Json, line: Json): Events
+  started(data: JsonObject, line: JsonObject): Events
   /** A piece of what a command printed. */
-  printed(data: Json, line: Json): void
-  completed(data: Json, line: Json): Events
+  printed(data: JsonObject, line: JsonObject): void
+  completed(data: JsonObject, line: JsonObject): Events
   /** A tool call has started a subagent. */
-  subagent(data: Json, line: Json): void
+  subagent(data: JsonObject, line: JsonObject): void
   /** The call that started the subagent this line is about; undefined for the main agent. */
-  parentOf(data: Json, line: Json): string | undefined
+  parentOf(data: JsonObject, line: JsonObject): string | undefined
 }
 
 /** Joins tool calls with their results, and subagents with the calls that started them. */
@@ -24,7 +24,7 @@ export function createToolLog(): ToolLog {
   const printedLines = new Set<string>()
   const starters = new Map<string, string>()
 
-  const parentOf = (data: Json, line: Json): string | undefined =>
+  const parentOf = (data: JsonObject, line: JsonObject): string | undefined =>
     asString(data.parentToolCallId) ?? starters.get(asString(line.agentId) ?? '')
 
   return {
@@ -84,7 +84,7 @@ export function createToolLog(): ToolLog {
 }
 
 /** Behind what a command printed Copilot puts a line for the model. */
-function resultText(data: Json): string {
+function resultText(data: JsonObject): string {
   const text = asString(asObject(data.result)?.content) ?? asString(asObject(data.error)?.message) ?? ''
   return text.replace(/\n?<shellId: \S+ completed with exit code -?\d+>$/, '')
 }

@@ -1,8 +1,8 @@
 import type { Untimed, UsageEvent } from '../../core/event.ts'
-import { asAmount, asString, defined, type Json } from '../json-fields.ts'
+import { asAmount, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 
 /** The tokens of one model call. Its `cost` is a multiplier of requests, not money. */
-export function usageOf(data: Json): Untimed<UsageEvent> | null {
+export function usageOf(data: JsonObject): Untimed<UsageEvent> | null {
   const input = asAmount(data.inputTokens)
   const output = asAmount(data.outputTokens)
   if (input === undefined && output === undefined) return null

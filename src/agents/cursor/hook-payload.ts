@@ -1,17 +1,17 @@
 import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asInteger, asObject, asString, type JsonObject, parseObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-happening.ts'
 import { durationIn, outcomeOf, resultText } from '../hooks/outcome.ts'
 import { textIn } from '../hooks/payload.ts'
 import type { ToolWord } from '../hooks/tool-action.ts'
 import { toolCall } from '../hooks/tool-call.ts'
-import { asInteger, asObject, asString, type Json, parseObject } from '../json-fields.ts'
 
 /**
  * By documentation and by what other tools that sit in these hooks report; no payload of a real Cursor was at hand. So every
  * field is read leniently, and what is not told stays unknown. `user_email` of a payload is never kept.
  */
-export function cursorHappening(name: string, payload: Json): HookHappening {
+export function cursorHappening(name: string, payload: JsonObject): HookHappening {
   switch (name) {
     case 'sessionStart':
       return { kind: 'session_start', source: sessionSource(payload.source) }
@@ -81,7 +81,7 @@ const toolOfEvent: Readonly<Record<string, string>> = {
   afterFileEdit: 'Edit',
 }
 
-function callOf(name: string, payload: Json): ToolCall {
+function callOf(name: string, payload: JsonObject): ToolCall {
   const own = Object.hasOwn(toolOfEvent, name) ? toolOfEvent[name] : undefined
   return toolCall(tools, {
     id: textIn(payload, 'tool_use_id'),
@@ -91,13 +91,13 @@ function callOf(name: string, payload: Json): ToolCall {
   })
 }
 
-function inputAtTop({ command, cwd, file_path, edits }: Json): Json {
+function inputAtTop({ command, cwd, file_path, edits }: JsonObject): JsonObject {
   const fields = { command, working_directory: cwd, file_path, edits }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 /** `tool_output` is JSON in a string; a shell's has an exit code. */
-function outcomeIn(payload: Json, { action }: ToolCall): ToolOutcome {
+function outcomeIn(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const told = payload.tool_output ?? payload.output ?? payload.result_json
   const result = asObject(told) ?? (typeof told === 'string' ? parseObject(told) : null)
   const duration = durationIn(payload, 'duration')
@@ -114,7 +114,7 @@ function outcomeIn(payload: Json, { action }: ToolCall): ToolOutcome {
   })
 }
 
-function failureIn(payload: Json): ToolOutcome {
+function failureIn(payload: JsonObject): ToolOutcome {
   const output = textIn(payload, 'error_message', 'error') ?? ''
   const type = textIn(payload, 'failure_type')
   return outcomeOf({
@@ -128,13 +128,13 @@ function failureIn(payload: Json): ToolOutcome {
 }
 
 /** A turn that broke off or was stopped by the person is not one that claims to be done. */
-function endOf(payload: Json): HookHappening | null {
+function endOf(payload: JsonObject): HookHappening | null {
   const status = textIn(payload, 'status')
   if (status !== 'aborted' && status !== 'error') return null
   return { kind: 'stop_failed', error: textIn(payload, 'error_message') ?? status }
 }
 
-function stopOf(payload: Json) {
+function stopOf(payload: JsonObject) {
   return {
     again: (asInteger(payload.loop_count) ?? 0) > 0 || payload.stop_hook_active === true,
     lastMessage: textIn(payload, 'last_assistant_message', 'summary'),

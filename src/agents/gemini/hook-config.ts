@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import { asObject, asStrings, type JsonObject } from '../../core/json-fields.ts'
 import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
 import { shellWords } from '../hook-config/shell-words.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
-import { asObject, asStrings, type Json } from '../json-fields.ts'
 
 const hookName = 'gantry-guard'
 
@@ -47,7 +47,7 @@ function files(scope: HookScope, { root, home, env }: HookPlace): readonly strin
   return scope === 'user' ? [user, project, system] : [project, user, system]
 }
 
-function disabledBy(settings: Json): string | null {
+function disabledBy(settings: JsonObject): string | null {
   const hooksConfig = asObject(settings.hooksConfig) ?? {}
   if (hooksConfig.enabled === false) return '`hooksConfig.enabled` is false in this file'
   if (asObject(settings.tools)?.enableHooks === false) return '`tools.enableHooks` is false in this file'

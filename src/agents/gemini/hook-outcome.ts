@@ -1,10 +1,10 @@
 import type { ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { outcomeOf, resultText } from '../hooks/outcome.ts'
-import { asObject, type Json } from '../json-fields.ts'
 import { readShellOutput } from './shell-output.ts'
 
 /** What the model is told is all there is; `error` is set when the tool itself failed. */
-export function geminiOutcome(payload: Json, { action }: ToolCall): ToolOutcome {
+export function geminiOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const response = asObject(payload.tool_response) ?? {}
   const text = resultText(response.llmContent)
   const failed = response.error !== undefined && response.error !== null

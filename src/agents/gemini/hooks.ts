@@ -1,4 +1,5 @@
 import type { HookHappening, ToolCall } from '../../core/hook-event.ts'
+import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-happening.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
@@ -10,7 +11,6 @@ import { answering, blocking } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
 import type { ToolWord } from '../hooks/tool-action.ts'
 import { toolCall } from '../hooks/tool-call.ts'
-import { asObject, asString, type Json } from '../json-fields.ts'
 import { geminiOutcome } from './hook-outcome.ts'
 
 const yes = { kind: 'yes' } as const
@@ -112,7 +112,7 @@ export const geminiCodec: HookCodec = defineCodec({
   isFirstStop: isFirstClaudeStop,
 })
 
-function happening(name: string, payload: Json): HookHappening {
+function happening(name: string, payload: JsonObject): HookHappening {
   switch (name) {
     case 'SessionStart':
       return { kind: 'session_start', source: sessionSource(payload.source) }
@@ -142,7 +142,7 @@ function happening(name: string, payload: Json): HookHappening {
   }
 }
 
-function callOf(payload: Json): ToolCall {
+function callOf(payload: JsonObject): ToolCall {
   return toolCall(tools, {
     id: null,
     tool: textIn(payload, 'tool_name'),

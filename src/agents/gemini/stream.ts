@@ -1,7 +1,7 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
+import { asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asObject, asString, defined, type Json } from '../json-fields.ts'
 import { readLine } from '../read-line.ts'
 import type { StreamParser } from '../stream.ts'
 import { createToolLog } from './tool-log.ts'
@@ -35,7 +35,7 @@ export function createStreamParser(): StreamParser {
     return [{ event: 'message', role: 'assistant', text }]
   }
 
-  const message = (line: Json): Events => {
+  const message = (line: JsonObject): Events => {
     const text = asString(line.content)
     if (text === undefined) return []
     if (line.role === 'user') return [{ event: 'message', role: 'user', text }]
@@ -44,13 +44,13 @@ export function createStreamParser(): StreamParser {
     return line.delta === true ? [] : flush()
   }
 
-  const call = (line: Json): Events => {
+  const call = (line: JsonObject): Events => {
     const events = tools.call(line)
     if (events.length > 0) answered()
     return events
   }
 
-  const result = (line: Json): Events => {
+  const result = (line: JsonObject): Events => {
     const events = tools.result(line)
     if (events.length > 0) answerExpected = true
     return events
@@ -63,7 +63,7 @@ export function createStreamParser(): StreamParser {
     return [{ event: 'error', reason, message }]
   }
 
-  const ended = (line: Json): Events => {
+  const ended = (line: JsonObject): Events => {
     const message = asString(asObject(line.error)?.message)
     failure = null
     return [
@@ -72,7 +72,7 @@ export function createStreamParser(): StreamParser {
     ]
   }
 
-  const readOther = (line: Json): Events => {
+  const readOther = (line: JsonObject): Events => {
     switch (line.type) {
       case 'init':
         return [sessionEvent(line)]
@@ -89,7 +89,7 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const read = (line: Json): Events => {
+  const read = (line: JsonObject): Events => {
     if (line.type === 'message' && line.role !== 'user') return message(line)
     const before = flush()
     return [...before, ...(line.type === 'message' ? message(line) : readOther(line))]
@@ -107,7 +107,7 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-function sessionEvent(line: Json): Untimed<AgentEvent> {
+function sessionEvent(line: JsonObject): Untimed<AgentEvent> {
   return defined({
     event: 'session' as const,
     agent: 'gemini',

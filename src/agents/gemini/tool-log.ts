@@ -1,5 +1,5 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
-import { asObject, asString, defined, type Json } from '../json-fields.ts'
+import { asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import { readShellOutput } from './shell-output.ts'
 
 type Events = readonly Untimed<AgentEvent>[]
@@ -7,8 +7,8 @@ type Events = readonly Untimed<AgentEvent>[]
 const shell = 'run_shell_command'
 
 export interface ToolLog {
-  call(line: Json): Events
-  result(line: Json): Events
+  call(line: JsonObject): Events
+  result(line: JsonObject): Events
 }
 
 /** Joins tool calls with their results: a result names only the id of its call. */

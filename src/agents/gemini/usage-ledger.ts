@@ -1,11 +1,11 @@
 import type { Untimed, UsageEvent } from '../../core/event.ts'
-import { asAmount, asObject, type Json } from '../json-fields.ts'
+import { asAmount, asObject, type JsonObject } from '../../core/json-fields.ts'
 import type { UsageTotal } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
 
 export interface UsageLedger {
   /** `stats` of a `result` line: the totals of the session so far, per model. */
-  result(stats: Json | null): readonly Untimed<UsageEvent>[]
+  result(stats: JsonObject | null): readonly Untimed<UsageEvent>[]
   total(): UsageTotal
 }
 
@@ -48,7 +48,7 @@ export function createUsageLedger(): UsageLedger {
 }
 
 /** What was thought is in no count but the total; it is paid for as output. */
-function countsOf(stats: Json): Counts {
+function countsOf(stats: JsonObject): Counts {
   const prompt = asAmount(stats.input_tokens) ?? 0
   const said = asAmount(stats.output_tokens) ?? 0
   const cached = Math.min(prompt, asAmount(stats.cached) ?? 0)

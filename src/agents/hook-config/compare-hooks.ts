@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json-fields.ts'
 /** One of our entries in the list of an event. */
 export interface FoundHook {
   readonly event: string
@@ -44,8 +45,6 @@ function fieldsOf(value: unknown, name = ''): Map<string, string> {
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, field: unknown) =>
-    typeof field === 'object' && field !== null && !Array.isArray(field)
-      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : field,
+    isObject(field) ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1))) : field,
   )
 }

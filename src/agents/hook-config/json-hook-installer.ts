@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path'
+import { asArray, asObject, type JsonObject } from '../../core/json-fields.ts'
 import { appendJson, removeJson } from '../../core/jsonc/edit-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import type { HookCommand, HookInstaller, HookPresence } from '../hook-installer.ts'
-import { asArray, asObject, type Json } from '../json-fields.ts'
 import { compareHooks, type FoundHook } from './compare-hooks.ts'
 import { isOurHook, wordsOfHook } from './our-hook.ts'
 import { type HookFile, readHookFile } from './read-hook-file.ts'
@@ -15,11 +15,11 @@ export interface JsonHookFormat
   /** The agent reads over comments. Where it does not, a file with one is refused: the agent ignores it whole. */
   readonly comments: boolean
   /** What a new file of ours has besides `hooks`. */
-  readonly skeleton: Json
+  readonly skeleton: JsonObject
   /** One registration as it stands in the list of its event. */
-  entryOf(registration: HookRegistration, command: HookCommand): Json
+  entryOf(registration: HookRegistration, command: HookCommand): JsonObject
   /** Why this file keeps the agent from running the hooks in it; null when it does not. */
-  disabledBy(settings: Json): string | null
+  disabledBy(settings: JsonObject): string | null
 }
 
 /** Text in, text out. What others wrote keeps every byte; ours are the last of each list. */

@@ -1,4 +1,4 @@
-import { asObject, asString, asStrings } from '../json-fields.ts'
+import { asObject, asString, asStrings } from '../../core/json-fields.ts'
 import { wordsOfShell } from './shell-words.ts'
 
 /** Whether a handler in somebody's hook file starts the guard, of whatever version and from whatever place. */

@@ -1,11 +1,11 @@
 import { GantryError, type SourcePosition } from '../../core/error.ts'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { type JsoncNode, parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
-import { asObject, type Json } from '../json-fields.ts'
 
 export interface HookFile {
-  readonly value: Json
+  readonly value: JsonObject
   /** Lists by event; empty when the file has none. */
-  readonly hooks: Json
+  readonly hooks: JsonObject
   readonly hasComments: boolean
 }
 

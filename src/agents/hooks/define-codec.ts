@@ -1,7 +1,7 @@
 import type { GuardedAgent, HookEvent, HookKind } from '../../core/hook-event.ts'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type { HookCaller, HookCapabilities, HookCodec, HookRegistration, HookReply } from '../hook-codec.ts'
-import { asObject, type Json } from '../json-fields.ts'
 import { hookText } from './hook-text.ts'
 import { eventNameOf, payloadOf } from './payload.ts'
 import { blocking, silent } from './replies.ts'
@@ -17,13 +17,13 @@ export interface AgentWire {
    * the last is taken when nobody tells the name; one that ends in `Failure` only for what failed.
    */
   readonly known: ReadonlyMap<string, KnownEvent>
-  nameIn(payload: Json, caller: HookCaller): string | null
-  decode(name: string, payload: Json, caller: HookCaller): HookEvent
+  nameIn(payload: JsonObject, caller: HookCaller): string | null
+  decode(name: string, payload: JsonObject, caller: HookCaller): HookEvent
   answer(name: string, said: Said): HookReply
   /** How the agent is told nothing, where an empty answer will not do. */
   readonly noOpinion?: HookReply
   /** The payload says for certain that this stop is no repeated one. */
-  isFirstStop(payload: Json): boolean
+  isFirstStop(payload: JsonObject): boolean
 }
 
 export interface KnownEvent {

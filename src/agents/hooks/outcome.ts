@@ -1,5 +1,5 @@
 import type { ToolOutcome } from '../../core/hook-event.ts'
-import { asAmount, asArray, asObject, asString, type Json } from '../json-fields.ts'
+import { asAmount, asArray, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 
 const plain: ToolOutcome = {
   kind: 'unknown',
@@ -23,7 +23,7 @@ export function resultText(result: unknown): string {
   return texts.filter((text) => text !== undefined).join('\n')
 }
 
-export function durationIn(fields: Json, name: string): { durationMs?: number } {
+export function durationIn(fields: JsonObject, name: string): { durationMs?: number } {
   const durationMs = asAmount(fields[name])
   return durationMs === undefined ? {} : { durationMs }
 }

@@ -1,10 +1,10 @@
 import { isAbsolute } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import type { GuardedAgent } from '../../core/hook-event.ts'
-import { asObject, asString, type Json } from '../json-fields.ts'
+import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 
 /** The payload as an object; throws INVALID_FILE for everything else. */
-export function payloadOf(agent: GuardedAgent, payload: unknown): Json {
+export function payloadOf(agent: GuardedAgent, payload: unknown): JsonObject {
   const fields = asObject(payload)
   if (fields === null)
     throw new GantryError('INVALID_FILE', `the payload of ${agent}'s hook is no JSON object`, {
@@ -14,7 +14,7 @@ export function payloadOf(agent: GuardedAgent, payload: unknown): Json {
 }
 
 /** The first of these fields that is a text and not empty. */
-export function textIn(fields: Json, ...names: readonly string[]): string | null {
+export function textIn(fields: JsonObject, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = asString(fields[name])
     if (value !== undefined && value !== '') return value

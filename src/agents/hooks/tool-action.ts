@@ -1,5 +1,5 @@
 import type { TextEdit, ToolAction } from '../../core/hook-event.ts'
-import { asArray, asObject, asString, asStrings, type Json } from '../json-fields.ts'
+import { asArray, asObject, asString, asStrings, type JsonObject } from '../../core/json-fields.ts'
 import { patchedFiles } from './patched-files.ts'
 
 /** What a tool is for, whatever its agent calls it. */
@@ -19,11 +19,11 @@ export type ToolWord =
  * What a call would do. `unknown` when its input lacks what such a tool needs, or has it twice in different words: then
  * everything it names is judged.
  */
-export function toolAction(word: ToolWord | undefined, input: Json, server: string | null): ToolAction {
+export function toolAction(word: ToolWord | undefined, input: JsonObject, server: string | null): ToolAction {
   return (word === undefined ? null : readAction(word, input)) ?? { kind: 'unknown', server }
 }
 
-function readAction(word: ToolWord, input: Json): ToolAction | null {
+function readAction(word: ToolWord, input: JsonObject): ToolAction | null {
   switch (word) {
     case 'bash':
     case 'powershell':
@@ -65,7 +65,7 @@ const directoryWords = ['directory', 'dir_path', 'workdir', 'working_directory']
 const oldWords = ['old_string', 'old_str', 'oldString', 'old']
 const newWords = ['new_string', 'new_str', 'newString', 'new', 'new_source', 'insert_text']
 
-function shellAction(word: 'bash' | 'powershell' | 'watch', input: Json): ToolAction | null {
+function shellAction(word: 'bash' | 'powershell' | 'watch', input: JsonObject): ToolAction | null {
   const command = commandOf(input.command ?? input.cmd)
   if (command === null || (input.command !== undefined && input.cmd !== undefined)) return null
   const directory = onlyOne(input, directoryWords)
@@ -94,23 +94,23 @@ function commandOf(value: unknown): string | null {
   return words.map((text) => `'${text.replaceAll("'", `'\\''`)}'`).join(' ')
 }
 
-function isInBackground(input: Json): boolean {
+function isInBackground(input: JsonObject): boolean {
   const { run_in_background, is_background, isBackground, detach, mode } = input
   return [run_in_background, is_background, isBackground, detach].includes(true) || mode === 'async'
 }
 
-function editsIn(input: Json): readonly TextEdit[] {
+function editsIn(input: JsonObject): readonly TextEdit[] {
   const list = asArray(input.edits).flatMap((edit) => editIn(asObject(edit) ?? {}))
   return [...editIn(input), ...list]
 }
 
-function editIn(input: Json): TextEdit[] {
+function editIn(input: JsonObject): TextEdit[] {
   const [before, after] = [onlyOne(input, oldWords), onlyOne(input, newWords)]
   return before === null && after === null ? [] : [{ old: before ?? '', new: after ?? '' }]
 }
 
 /** null when it is missing, and when two words for it contradict each other. */
-function onlyOne(input: Json, words: readonly string[]): string | null {
+function onlyOne(input: JsonObject, words: readonly string[]): string | null {
   const found = new Set(words.map((word) => asString(input[word])).filter((value) => value !== undefined))
   const [value] = found
   return found.size === 1 && value !== undefined ? value : null

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../core/hook-event.ts'
-import { asObject, type Json, parseObject } from '../json-fields.ts'
+import { asObject, type JsonObject, parseObject } from '../../core/json-fields.ts'
 import { type ToolWord, toolAction } from './tool-action.ts'
 
 export interface RawCall {
@@ -26,7 +26,7 @@ export function toolCall(
 }
 
 /** Some agents hand the input over as JSON in a string. */
-function inputFields(input: unknown): Json {
+function inputFields(input: unknown): JsonObject {
   return asObject(input) ?? (typeof input === 'string' ? parseObject(input) : null) ?? {}
 }
 

@@ -1,4 +1,5 @@
 import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asInteger, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-happening.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
@@ -9,7 +10,6 @@ import { answering, blocking } from '../hooks/replies.ts'
 import type { Said } from '../hooks/said.ts'
 import type { ToolWord } from '../hooks/tool-action.ts'
 import { toolCall } from '../hooks/tool-call.ts'
-import { asInteger, asObject, asString, type Json } from '../json-fields.ts'
 
 /*
  * opencode has no hooks that are programs: a plugin of ours (`guard-plugin.ts`) starts one per event. Between the two:
@@ -122,7 +122,7 @@ export const opencodeCodec: HookCodec = defineCodec({
   isFirstStop: () => false,
 })
 
-function happening(name: string, payload: Json): HookHappening {
+function happening(name: string, payload: JsonObject): HookHappening {
   const metadata = asObject(payload.metadata) ?? {}
   switch (name) {
     case 'session.created':
@@ -155,7 +155,7 @@ function happening(name: string, payload: Json): HookHappening {
   }
 }
 
-function callOf(payload: Json): ToolCall {
+function callOf(payload: JsonObject): ToolCall {
   return toolCall(tools, {
     id: textIn(payload, 'callID'),
     tool: textIn(payload, 'tool'),
@@ -164,7 +164,7 @@ function callOf(payload: Json): ToolCall {
 }
 
 /** A shell that ran into its time or was stopped has no exit code. Other tools come here only when they succeeded. */
-function outcomeIn(payload: Json, metadata: Json, { action }: ToolCall): ToolOutcome {
+function outcomeIn(payload: JsonObject, metadata: JsonObject, { action }: ToolCall): ToolOutcome {
   const output = resultText(payload.output)
   if (action.kind !== 'shell') return outcomeOf({ kind: 'success', output })
   const exitCode = action.background ? null : (asInteger(metadata.exit) ?? null)

@@ -1,7 +1,7 @@
 import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
+import { asAmount, asInteger, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { asAmount, asInteger, asObject, asString, defined, type Json } from '../json-fields.ts'
 import { readLine } from '../read-line.ts'
 import type { StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
@@ -18,7 +18,7 @@ export function createStreamParser(): StreamParser {
   let finalText: string | null = null
   let failure: FailureReport | null = null
 
-  const said = (part: Json, role: 'assistant' | 'thinking'): Events => {
+  const said = (part: JsonObject, role: 'assistant' | 'thinking'): Events => {
     const text = asString(part.text)
     if (text === undefined) return []
     failure = null
@@ -26,7 +26,7 @@ export function createStreamParser(): StreamParser {
     return [{ event: 'message', role, text }]
   }
 
-  const used = (part: Json): Events => {
+  const used = (part: JsonObject): Events => {
     const id = asString(part.id)
     failure = null
     if (id !== undefined && counted.has(id)) return []
@@ -37,7 +37,7 @@ export function createStreamParser(): StreamParser {
     return [usage]
   }
 
-  const failed = (line: Json): Events => {
+  const failed = (line: JsonObject): Events => {
     const error = asObject(line.error) ?? {}
     const data = asObject(error.data)
     const name = asString(error.name) ?? 'error'
@@ -48,7 +48,7 @@ export function createStreamParser(): StreamParser {
     return [{ event: 'error', ...failure }]
   }
 
-  const readBody = (line: Json): Events => {
+  const readBody = (line: JsonObject): Events => {
     const part = asObject(line.part) ?? {}
     switch (line.type) {
       case 'step_start': {
@@ -73,7 +73,7 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const read = (line: Json): Events => {
+  const read = (line: JsonObject): Events => {
     const id = asString(line.sessionID)
     const body = readBody(line)
     if (id === undefined || session !== null) return body
@@ -90,7 +90,7 @@ export function createStreamParser(): StreamParser {
 }
 
 /** Input is told without what came from the cache, output without what was only thought. */
-function usageOf(part: Json): Untimed<UsageEvent> | null {
+function usageOf(part: JsonObject): Untimed<UsageEvent> | null {
   const tokens = asObject(part.tokens)
   if (tokens === null) return null
   const cache = asObject(tokens.cache)

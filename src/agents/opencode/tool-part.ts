@@ -1,8 +1,8 @@
 import type { AgentEvent, Untimed } from '../../core/event.ts'
-import { asInteger, asObject, asString, defined, type Json } from '../json-fields.ts'
+import { asInteger, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 
 /** opencode tells of a tool when it is done: the call and its result at once. */
-export function toolEvents(part: Json): readonly Untimed<AgentEvent>[] {
+export function toolEvents(part: JsonObject): readonly Untimed<AgentEvent>[] {
   const state = asObject(part.state)
   if (state === null) return []
   const id = asString(part.callID)
@@ -24,7 +24,7 @@ export function toolEvents(part: Json): readonly Untimed<AgentEvent>[] {
   ]
 }
 
-function durationOf(state: Json): number | undefined {
+function durationOf(state: JsonObject): number | undefined {
   const time = asObject(state.time)
   const start = asInteger(time?.start)
   const end = asInteger(time?.end)

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../core/duration.ts'
+import { asObject, asString, defined } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
-import { asObject, asString, defined } from '../json-fields.ts'
 import { deleteFile, editFile, readFile, writeFile } from './files.ts'
 import { dieBySignal, hang, leaveDaemon, runCommand } from './processes.ts'
 import type { Step } from './schema.ts'

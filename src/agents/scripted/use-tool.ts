@@ -1,4 +1,4 @@
-import { defined } from '../json-fields.ts'
+import { defined } from '../../core/json-fields.ts'
 import type { Stage } from './stage.ts'
 
 export interface ToolUse {

@@ -1,4 +1,5 @@
 import { createColors } from 'picocolors'
+import { counted, formatCount } from '../../core/counted.ts'
 import type { AttachedEnd } from '../../io/run-attached.ts'
 import {
   type ExchangeFacts,
@@ -7,7 +8,7 @@ import {
   type SessionReport,
 } from '../../models/boundary/contract.ts'
 import { plainLine, plainText } from '../../report/plain-text.ts'
-import { counted, formatCost, formatCount } from '../../report/quantity.ts'
+import { formatCost } from '../../report/quantity.ts'
 import type { CliContext } from '../context.ts'
 
 /** How a running boundary speaks. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { createColors } from 'picocolors'
+import { counted, formatCount } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
 import type { CassetteContent, ExchangeView } from '../../models/boundary/cassette/contract.ts'
 import { plainLine, plainText } from '../../report/plain-text.ts'
-import { counted, formatCount } from '../../report/quantity.ts'
 import { shortenEnd, shortenMiddle } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 

@@ -1,6 +1,6 @@
 import { loadVerification } from '../../config/load-verification.ts'
+import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
-import { counted } from '../../report/quantity.ts'
 import type { CliContext } from '../context.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,4 +1,5 @@
 import { createColors } from 'picocolors'
+import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import { findAgentAbove } from '../../guard/unlock/find-agent-above.ts'
@@ -6,7 +7,6 @@ import { isGreen, type ProjectVerification, verifyProject } from '../../guard/ve
 import type { VerificationRun } from '../../guard-engine/contract.ts'
 import { guardHome } from '../../guard-engine/guard-home.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { counted } from '../../report/quantity.ts'
 import { displayWidth, padRight } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 import { hookPlace } from './hook-flags.ts'

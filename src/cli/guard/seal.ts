@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { counted } from '../../report/quantity.ts'
+import { counted } from '../../core/counted.ts'
 import type { CliContext } from '../context.ts'
 import { personsNote } from './persons-note.ts'
 

@@ -1,10 +1,11 @@
 import { createColors } from 'picocolors'
+import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { estimatePlan, type PlanEstimate } from '../../guard/plan/estimate-plan.ts'
 import type { PreparedPlan } from '../../guard/plan/prepare-plan.ts'
 import { describeGuard } from '../../guard-install/describe-guard.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { counted, formatCost } from '../../report/quantity.ts'
+import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 

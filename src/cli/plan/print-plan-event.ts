@@ -1,8 +1,9 @@
 import { createColors } from 'picocolors'
+import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import type { PlanEvent } from '../../guard/plan/plan-event.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { counted, formatCost } from '../../report/quantity.ts'
+import { formatCost } from '../../report/quantity.ts'
 import { shortenEnd } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 

@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { counted, formatCount } from '../../core/counted.ts'
 import type {
   Analysis,
   ListingBudget,
@@ -6,7 +7,6 @@ import type {
   PreflightNotice,
 } from '../../plugin/analyze/contract.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { counted, formatCount } from '../../report/quantity.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
 import { wrapText } from '../../report/text-width.ts'
 import type { CliStream } from '../context.ts'

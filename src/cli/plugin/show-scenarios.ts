@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path'
 import pc from 'picocolors'
+import { counted } from '../../core/counted.ts'
 import { writeCases } from '../../plugin/cases/write-cases.ts'
 import type { PluginScenario } from '../../plugin/generate/contract.ts'
 import type { EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
 import { evaluationFiles, readAnalysis, readScenarios } from '../../plugin/pipeline/evaluation-files.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { counted } from '../../report/quantity.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
 import type { CliContext, CliStream } from '../context.ts'
 

@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { counted } from '../../report/quantity.ts'
+import { counted } from '../../core/counted.ts'
 import type { KeepReason, RetentionOutcome } from '../../store/contract.ts'
 import { formatBytes } from './format-bytes.ts'
 

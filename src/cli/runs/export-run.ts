@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { openProjectStore } from '../../config/open-project-store.ts'
+import { counted } from '../../core/counted.ts'
 import type { GantryEvent } from '../../core/event.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import type { TrialRecord } from '../../core/trial.ts'
@@ -43,9 +44,7 @@ export async function exportRun(
     written += 1
   }
   if (directory !== null)
-    context.stdout.write(
-      `Wrote ${written} ${written === 1 ? 'trajectory' : 'trajectories'} to ${directory}\n`,
-    )
+    context.stdout.write(`Wrote ${counted(written, 'trajectory', 'trajectories')} to ${directory}\n`)
 }
 
 async function trajectoryOf(

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { counted } from '../../core/counted.ts'
 import { type FinalState, taskStates } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
@@ -23,9 +24,7 @@ export function taskHistoryCommand(context: CliContext): Command {
         if (clear === true) {
           const forgotten = queue.clearHistory()
           const text =
-            json === true
-              ? JSON.stringify({ forgotten })
-              : `Forgot ${forgotten} ended ${forgotten === 1 ? 'task' : 'tasks'}.`
+            json === true ? JSON.stringify({ forgotten }) : `Forgot ${counted(forgotten, 'ended task')}.`
           return context.stdout.write(`${text}\n`)
         }
         const tasks = queue.list({ states: ended, limit })

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
+import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
-import { counted, formatPercent } from '../../report/quantity.ts'
+import { formatPercent } from '../../report/quantity.ts'
 import type { TaskMetrics } from '../../task/telemetry/task-metrics.ts'
 import type { CliContext } from '../context.ts'
 

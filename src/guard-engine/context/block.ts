@@ -1,5 +1,4 @@
-import { shorten } from '../printable.ts'
-
+import { shorten } from '../../core/shorten.ts'
 /** A part of what an agent is told: a heading and lines, never longer than its own share. */
 export function block(heading: string, lines: readonly string[], maxLength: number): string {
   return capped([`## ${heading}`, ...lines].join('\n'), maxLength)
@@ -26,5 +25,5 @@ export function fitting(
 
 /** A last resort: the parts keep themselves shorter. */
 export function capped(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${shorten(text, maxLength - 1)}…`
+  return shorten(text, maxLength)
 }

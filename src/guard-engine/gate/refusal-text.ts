@@ -1,4 +1,6 @@
+import { counted } from '../../core/counted.ts'
 import type { GuardedAgent } from '../../core/hook-event.ts'
+import { shorten } from '../../core/shorten.ts'
 import { shellKeepers } from '../evidence/lasting-change.ts'
 import { printable } from '../printable.ts'
 import type { Blockers } from './find-blockers.ts'
@@ -31,7 +33,7 @@ export function refusalText(refusal: Refusal): string {
     planPart(refusal.blockers),
   ].filter((part) => part !== null)
   const text = parts.join('\n\n')
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`
+  return shorten(text, maxChars)
 }
 
 /** The same in a few words, for the ledger and for the person. */
@@ -107,7 +109,7 @@ function planPart({ plan }: Blockers): string | null {
   const open = plan.total - plan.done
   const next = plan.open[0]
   return [
-    `IMPLEMENTATION_PLAN.md has ${open} open ${open === 1 ? 'task' : 'tasks'} of ${plan.total}.`,
+    `IMPLEMENTATION_PLAN.md has ${counted(open, 'open task')} of ${plan.total}.`,
     ...(next === undefined ? [] : [`The next one, quoted from the file: ${quoted(next)}`]),
   ].join('\n')
 }

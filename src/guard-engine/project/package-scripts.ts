@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json-fields.ts'
 import type { ProjectFiles } from './project-files.ts'
 
 const managers = ['npm', 'pnpm', 'yarn', 'bun'] as const
@@ -46,7 +47,7 @@ interface Manifest {
 
 function manifestOf(files: ProjectFiles): Manifest {
   const value = parsed(files.read('package.json'))
-  const scripts = isRecord(value.scripts) ? value.scripts : {}
+  const scripts = isObject(value.scripts) ? value.scripts : {}
   const named = value.packageManager
   return { scripts, packageManager: typeof named === 'string' ? named : undefined }
 }
@@ -56,12 +57,8 @@ export function parsed(text: string | null): Readonly<Record<string, unknown>> {
   if (text === null) return {}
   try {
     const value: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
-    return isRecord(value) ? value : {}
+    return isObject(value) ? value : {}
   } catch {
     return {}
   }
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

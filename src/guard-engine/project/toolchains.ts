@@ -1,4 +1,5 @@
-import { isRecord, packageManager, packageScripts, parsed } from './package-scripts.ts'
+import { isObject } from '../../core/json-fields.ts'
+import { packageManager, packageScripts, parsed } from './package-scripts.ts'
 import { hasTable, hasTarget, type ProjectFiles } from './project-files.ts'
 
 /** One way of building software, recognised by its files. */
@@ -39,7 +40,7 @@ export const toolchains: readonly Toolchain[] = [
     (files) => oneOf(files, 'deno.json', 'deno.jsonc'),
     (files) => {
       const { tasks } = parsed(files.read('deno.json'))
-      return [isRecord(tasks) && tasks.test !== undefined ? 'deno task test' : 'deno test']
+      return [isObject(tasks) && tasks.test !== undefined ? 'deno task test' : 'deno test']
     },
   ),
   toolchain(
@@ -76,7 +77,7 @@ export const toolchains: readonly Toolchain[] = [
     (files) => oneOf(files, 'composer.json', 'phpunit.xml', 'phpunit.xml.dist'),
     (files) => {
       const { scripts } = parsed(files.read('composer.json'))
-      if (isRecord(scripts) && scripts.test !== undefined) return ['composer test']
+      if (isObject(scripts) && scripts.test !== undefined) return ['composer test']
       return oneOf(files, 'phpunit.xml', 'phpunit.xml.dist') === null ? [] : ['vendor/bin/phpunit']
     },
   ),

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { isObject } from '../../core/json-fields.ts'
 import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 
 /**
@@ -50,7 +51,7 @@ function steeringJson(
 ): string | null {
   const parsed = parseJsonc(text, { comments })
   const value = parsed.kind === 'parsed' ? plainValue(parsed.node) : null
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return text
+  if (!isObject(value)) return text
   const said = keys.map((key) => sorted(at(value, key.split('.'))))
   return said.every((each) => each === null) ? null : JSON.stringify(said)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json-fields.ts'
 import { nearest } from '../../core/nearest.ts'
 import { type Setting, type SettingValue, settingTable } from './setting-table.ts'
 
@@ -33,7 +34,7 @@ export function checkValues(given: unknown): CheckedValues {
     const known = keysOf.get(name)
     if (known === undefined || path.at(-1)?.includes('.')) {
       problems.push({ path, at: 'key', text: unknownKey(path) })
-    } else if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    } else if (!isObject(value)) {
       const what = name === '' ? '' : `${name}: `
       problems.push({ path, at: 'value', text: `${what}expected a mapping${received(value)}` })
     } else for (const [key, inner] of Object.entries(value)) visit(inner, [...path, key])

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { formatPosition } from '../../core/error.ts'
+import { isObject } from '../../core/json-fields.ts'
 import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/real-path.ts'
@@ -116,7 +117,7 @@ function checkProjectValues(given: unknown): CheckedValues {
 
 /** `$schema` is for the editor. */
 function withoutSchemaLine(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  if (!isObject(value)) return value
   if (!('$schema' in value) || typeof value.$schema !== 'string') return value
   const { $schema: _, ...rest } = value
   return rest

@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../core/hook-event.ts'
+import { isObject } from '../../core/json-fields.ts'
 import { sha256 } from '../../io/sha256.ts'
 
 const signatureChars = 16
@@ -12,7 +13,7 @@ export function callSignature({ tool, input }: Pick<ToolCall, 'tool' | 'input'>)
 }
 
 function withoutRemarks(input: unknown): unknown {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  if (!isObject(input)) return input
   return Object.fromEntries(Object.entries(input).filter(([key]) => !remarks.has(key)))
 }
 

@@ -1,3 +1,5 @@
+import { counted } from '../../core/counted.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { TestFileFacts, TestInventory } from '../contract.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 
@@ -18,7 +20,7 @@ function weakerFiles(before: TestInventory, after: TestInventory): readonly stri
     if (is !== undefined) return weaker(path, was, is)
     // The same content under another name was moved, not deleted.
     if (was.cases === 0 || appeared.has(was.hash)) return []
-    return [`${shown(path)} with ${many(was.cases, 'test')} was deleted`]
+    return [`${shown(path)} with ${counted(was.cases, 'test')} was deleted`]
   })
 }
 
@@ -26,11 +28,11 @@ function weaker(path: string, was: TestFileFacts, is: TestFileFacts): readonly s
   if (was.hash === is.hash) return []
   const name = shown(path)
   const found: string[] = []
-  if (is.cases < was.cases) found.push(`${name} has ${many(is.cases, 'test')}, before it had ${was.cases}`)
+  if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
   if (is.skipped > was.skipped)
-    found.push(`${name} has ${many(is.skipped, 'skipped or narrowed test')}, before it had ${was.skipped}`)
+    found.push(`${name} has ${counted(is.skipped, 'skipped or narrowed test')}, before it had ${was.skipped}`)
   if (is.assertions < was.assertions)
-    found.push(`${name} has ${many(is.assertions, 'assertion')}, before it had ${was.assertions}`)
+    found.push(`${name} has ${counted(is.assertions, 'assertion')}, before it had ${was.assertions}`)
   return found
 }
 
@@ -56,12 +58,8 @@ function isFirst(command: string, definition: string): boolean {
   })
 }
 
-function many(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
-}
-
 /** Text of the repository, quoted as data. */
 function shown(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')
-  return JSON.stringify(line.length > 160 ? `${line.slice(0, 160)}…` : line)
+  return JSON.stringify(shorten(line, 160))
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isObject } from '../../core/json-fields.ts'
 import { type Head, readHead } from '../../io/read-head.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 
@@ -68,7 +69,7 @@ const traceStart = '{"timestamp":"'
 function objectIn(text: string): object | null {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-import { counted } from '../../report/quantity.ts'
+import { counted } from '../../core/counted.ts'
 import type { Failure } from './failure.ts'
 import type { JudgedRun } from './verify-tree.ts'
 

@@ -1,7 +1,7 @@
 import { builtinToolCall } from '../../agents/builtin/hooks.ts'
 import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
-import { asObject, asString } from '../../agents/json-fields.ts'
 import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
+import { asObject, asString } from '../../core/json-fields.ts'
 import { guardHooks } from '../../guard-engine/agent-hooks.ts'
 import { runBehind } from '../../model-link/run-behind.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { counted, formatCost } from '../../report/quantity.ts'
+import { formatCost } from '../../report/quantity.ts'
 import { closeTask } from './close-task.ts'
 import { type Iteration, iterate } from './iterate.ts'
 import type { PlanState } from './plan-event.ts'

@@ -1,5 +1,5 @@
+import { isObject } from '../../core/json-fields.ts'
 import type { DecisionEntry, EventEntry, LedgerEntry } from '../../guard-engine/contract.ts'
-import { isObject } from './read-record.ts'
 import { timeOf } from './time-of.ts'
 import type { TraceItem } from './trace-call.ts'
 

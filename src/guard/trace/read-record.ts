@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json-fields.ts'
 import { timeOf } from './time-of.ts'
 import type { TraceCall } from './trace-call.ts'
 
@@ -54,8 +55,4 @@ function editedFiles(path: string | null, input: unknown): readonly string[] {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

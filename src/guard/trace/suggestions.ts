@@ -1,4 +1,4 @@
-import { counted } from '../../report/quantity.ts'
+import { counted } from '../../core/counted.ts'
 import type { TraceReport } from './trace-report.ts'
 
 const manyDenials = 5

@@ -1,6 +1,6 @@
+import { formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { escapeHtml } from '../../report/html/escape-html.ts'
-import { formatCount } from '../../report/quantity.ts'
 import type { TimelineFigure, TimelineLane } from './timeline.ts'
 import { readable } from './trace-words.ts'
 

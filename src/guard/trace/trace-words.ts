@@ -1,5 +1,5 @@
+import { counted, formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
-import { counted, formatCount } from '../../report/quantity.ts'
 import type { RefusalFigure, TimeFigures, TraceReport } from './trace-report.ts'
 
 /** How the calls ended, in one sentence. */

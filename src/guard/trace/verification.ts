@@ -1,4 +1,5 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
+import { shorten } from '../../core/shorten.ts'
 import { cappedMap } from './capped-map.ts'
 import type { TraceCall } from './trace-call.ts'
 import type { VerificationFigure } from './trace-report.ts'
@@ -19,7 +20,7 @@ export function verificationOf({ command, result }: TraceCall): VerificationRun 
   if (command === null || result === 'denied') return null
   const kind = kindOf(command)
   if (kind === null) return null
-  const shown = command.length > maxCommandChars ? `${command.slice(0, maxCommandChars)}…` : command
+  const shown = shorten(command, maxCommandChars)
   const isMasked = /[|;\n]/.test(command) && !command.includes('pipefail')
   const end = result === 'success' ? 'passed' : result === 'failure' ? 'failed' : 'unknown'
   return { command: shown, kind, result: isMasked ? 'unknown' : end }

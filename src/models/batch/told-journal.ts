@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.ts'
 import type { BatchJournal } from './journal.ts'
 import { knownBatches } from './known-batches.ts'
 
@@ -28,5 +29,5 @@ export function toldJournal(
 }
 
 export function callsWait(count: number): string {
-  return count === 1 ? '1 judge call waits' : `${count} judge calls wait`
+  return counted(count, 'judge call waits', 'judge calls wait')
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { noTokens } from '../../core/add-tokens.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { TokenUsage } from '../../core/trial.ts'
 import { readYaml } from '../../io/yaml.ts'
 import { freePrice } from '../pricing.ts'
@@ -77,7 +78,7 @@ function tokensOf({ usage }: ScriptedAnswer): TokenUsage {
 
 function exhausted(path: string, request: CompletionRequest): Completion {
   const words = lastWords(request)
-  const start = JSON.stringify(words.length > 80 ? `${words.slice(0, 80)}…` : words)
+  const start = JSON.stringify(shorten(words, 80))
   return { kind: 'failure', reason: 'unavailable', message: `${path} has no answer left for ${start}` }
 }
 

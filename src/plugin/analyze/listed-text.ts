@@ -1,8 +1,8 @@
-import type { Json } from '../../agents/json-fields.ts'
+import type { JsonObject } from '../../core/json-fields.ts'
 import { nameField, textField } from './frontmatter/fields.ts'
 
 /** What Claude Code tells its model about a skill or a command; null: nothing, because nothing is said about when to use it. */
-export function listedText(fields: Json, body: string): string | null {
+export function listedText(fields: JsonObject, body: string): string | null {
   const description = textField(fields, 'description')
   const occasion = textField(fields, 'when_to_use')
   if (description === null && occasion === null) return null
@@ -15,7 +15,7 @@ export function listedText(fields: Json, body: string): string | null {
 }
 
 /** The name in the frontmatter as Claude Code reports it, where it calls the component by another one. */
-export function aliasOf(fields: Json, cliName: string): string | null {
+export function aliasOf(fields: JsonObject, cliName: string): string | null {
   const name = nameField(fields)
   if (name === null) return null
   const alias = cliName.slice(0, cliName.lastIndexOf(':') + 1) + name

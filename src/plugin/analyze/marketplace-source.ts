@@ -1,4 +1,4 @@
-import { asObject, asString } from '../../agents/json-fields.ts'
+import { asObject, asString } from '../../core/json-fields.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 

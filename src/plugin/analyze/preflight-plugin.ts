@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { asString } from '../../agents/json-fields.ts'
+import { asString } from '../../core/json-fields.ts'
 import { entryKind } from '../../io/entry-kind.ts'
 import { isDirectory, isMissing } from '../../io/path-kind.ts'
 import { realPath } from '../../io/real-path.ts'

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
-import { asArray, asObject, asString } from '../../agents/json-fields.ts'
 import { GantryError } from '../../core/error.ts'
+import { asArray, asObject, asString } from '../../core/json-fields.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/real-path.ts'

@@ -1,4 +1,4 @@
-import { defined } from '../../agents/json-fields.ts'
+import { defined } from '../../core/json-fields.ts'
 import { componentId } from '../component-list.ts'
 import {
   type EvalCaseFacts,

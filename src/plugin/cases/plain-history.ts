@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type Json, parseObject } from '../../agents/json-fields.ts'
+import { asArray, asObject, asString, type JsonObject, parseObject } from '../../core/json-fields.ts'
 import type { SetupMessage } from '../generate/contract.ts'
 
 /** The words of a conversation in which nothing but words was said; null when tools were used in it or a line cannot be read. */
@@ -12,7 +12,7 @@ export function plainHistory(text: string): readonly SetupMessage[] | null {
   return messages.length === 0 ? null : messages
 }
 
-function messageOf(line: Json): SetupMessage | null {
+function messageOf(line: JsonObject): SetupMessage | null {
   if (line.isSidechain === true || line.isMeta === true) return null
   const { role, content } = asObject(line.message) ?? {}
   if (role !== 'user' && role !== 'assistant') return null

@@ -1,4 +1,5 @@
 import type { SourcePosition } from '../../core/error.ts'
+import { isObject } from '../../core/json-fields.ts'
 
 /** Where a value comes from. A key that nobody said has its default. */
 export type ConfigSource =
@@ -38,16 +39,12 @@ export function leavesOf(
   by: (path: readonly string[]) => ConfigSource,
   above: readonly string[] = [],
 ): readonly Said[] {
-  if (isMapping(value)) {
+  if (isObject(value)) {
     const entries = Object.entries(value)
     if (entries.length > 0 || above.length === 0)
       return entries.flatMap(([key, item]) => leavesOf(item, by, [...above, key]))
   }
   return [{ path: above, value, by: by(above) }]
-}
-
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function put(into: Record<string, unknown>, [key = '', ...deeper]: readonly string[], value: unknown): void {
@@ -56,7 +53,7 @@ function put(into: Record<string, unknown>, [key = '', ...deeper]: readonly stri
     return
   }
   const there = into[key]
-  const below = isMapping(there) ? there : {}
+  const below = isObject(there) ? there : {}
   into[key] = below
   put(below, deeper, value)
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { AgentConfig } from '../../agents/index.ts'
 import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
+import { isObject } from '../../core/json-fields.ts'
 import { readJsonIfExists } from '../../io/files.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import { sandboxSettings } from './sandbox-settings.ts'
@@ -57,7 +58,7 @@ function mergedSettings(
 
 function readSettings(path: string): object {
   const read = readJsonIfExists(path)
-  if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read
+  if (isObject(read)) return read
   throw new GantryError('NOT_FOUND', `${path}, the agent's settings, is no file with a JSON object`, {
     hint: 'Correct `settings` of the agent in gantry.yaml.',
   })

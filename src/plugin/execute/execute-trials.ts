@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.ts'
 import { systemClock } from '../../io/clock.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
 import { isFree } from '../../model-link/is-free.ts'
@@ -125,6 +126,6 @@ async function withoutHopeless(
 function noteBudget({ request, spending, tally }: GroupWork): void {
   const count = tally.report().not_run.length
   const why = spending.refusal() ?? 'the budget is used up'
-  const message = `${why}; ${count} ${count === 1 ? 'trial is' : 'trials are'} still to be made`
+  const message = `${why}; ${counted(count, 'trial is', 'trials are')} still to be made`
   request.onStep({ kind: 'note', level: 'warning', message })
 }

@@ -1,5 +1,5 @@
-import { asArray, asObject, asString, type Json, parseObject } from '../../agents/json-fields.ts'
 import { GantryError } from '../../core/error.ts'
+import { asArray, asObject, asString, type JsonObject, parseObject } from '../../core/json-fields.ts'
 import { readTextIfExists } from '../../io/directory.ts'
 import type { SetupMessage } from '../generate/contract.ts'
 
@@ -42,7 +42,7 @@ function readHistory(file: string): string | null {
 }
 
 /** null for lines that are nobody's words: summaries, snapshots, what a subagent said. */
-function messageOf(line: Json): SetupMessage | null {
+function messageOf(line: JsonObject): SetupMessage | null {
   if (line.isSidechain === true || line.isMeta === true) return null
   const message = asObject(line.message) ?? line
   const role = message.role === 'user' || message.role === 'assistant' ? message.role : null
@@ -58,7 +58,7 @@ function wordsOf(content: unknown): string {
     .join('\n')
 }
 
-function blockWords(block: Json): string {
+function blockWords(block: JsonObject): string {
   switch (block.type) {
     case 'text':
       return asString(block.text) ?? ''

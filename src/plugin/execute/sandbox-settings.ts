@@ -1,4 +1,5 @@
 import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { isObject } from '../../core/json-fields.ts'
 
 type Sandbox = NonNullable<PluginConfig['execution']['sandbox']>
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
@@ -16,12 +17,8 @@ export function sandboxSettings(sandbox: Sandbox): { readonly [key: string]: Jso
 function camelKeys(value: object): { readonly [key: string]: Json } {
   const known = Object.entries(value).filter(([, field]) => field !== undefined)
   return Object.fromEntries(
-    known.map(([key, field]) => [camel(key), isPlain(field) ? camelKeys(field) : field]),
+    known.map(([key, field]) => [camel(key), isObject(field) ? camelKeys(field) : field]),
   )
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function camel(key: string): string {

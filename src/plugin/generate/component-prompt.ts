@@ -1,5 +1,6 @@
+import { counted } from '../../core/counted.ts'
+import { headAndTail } from '../../core/shorten.ts'
 import { type DataBlock, quoteData } from '../../judge/quote-data.ts'
-import { shorten } from '../../judge/shorten.ts'
 import type { AgentComponent, SkillComponent } from '../analyze/contract.ts'
 import type { AnyComponent } from '../component-list.ts'
 import type { Neighbour } from './neighbours.ts'
@@ -41,7 +42,7 @@ export function componentPrompt({
   return [
     text,
     [
-      `Write ${slots.length} ${slots.length === 1 ? 'scenario' : 'scenarios'} from ${ideas.length} ${ideas.length === 1 ? 'idea' : 'ideas'}: ${ideas.join(', ')}.`,
+      `Write ${counted(slots.length, 'scenario')} from ${counted(ideas.length, 'idea')}: ${ideas.join(', ')}.`,
       'Slots:',
       ...slots.map((slot) => `- ${slotText(slot, neighbours)}`),
     ].join('\n'),
@@ -61,7 +62,7 @@ function factsOf(entry: ModelWritten): string {
   const facts = {
     name,
     plugin,
-    description: shorten(description, limits.description),
+    description: headAndTail(description, limits.description),
     ...(entry.type === 'skill' ? skillFacts(entry.component) : agentFacts(entry.component)),
   }
   return JSON.stringify(facts, null, 1)
@@ -69,11 +70,11 @@ function factsOf(entry: ModelWritten): string {
 
 function skillFacts({ triggers, intents }: SkillComponent): object {
   return {
-    phrases: triggers.slice(0, limits.phrases).map((phrase) => shorten(phrase, limits.phrase)),
+    phrases: triggers.slice(0, limits.phrases).map((phrase) => headAndTail(phrase, limits.phrase)),
     intents: intents
       .slice(0, limits.phrases)
       .map(({ action, object, context }) =>
-        shorten([action, object, context].filter((part) => part !== '').join(' '), limits.phrase),
+        headAndTail([action, object, context].filter((part) => part !== '').join(' '), limits.phrase),
       ),
   }
 }
@@ -81,9 +82,9 @@ function skillFacts({ triggers, intents }: SkillComponent): object {
 function agentFacts({ examples, tools }: AgentComponent): object {
   return {
     examples: examples.slice(0, limits.examples).map(({ context, user_message, commentary }) => ({
-      context: shorten(context, limits.message),
-      user_message: shorten(user_message, limits.message),
-      commentary: shorten(commentary, limits.message),
+      context: headAndTail(context, limits.message),
+      user_message: headAndTail(user_message, limits.message),
+      commentary: headAndTail(commentary, limits.message),
     })),
     tools: tools.slice(0, limits.phrases),
   }
@@ -96,7 +97,7 @@ function neighbourBlock(neighbours: readonly Neighbour[]): DataBlock {
       key,
       type: entry.type,
       name: entry.component.name,
-      description: shorten(entry.component.description, limits.neighbour),
+      description: headAndTail(entry.component.description, limits.neighbour),
       ...(isRival && { rival: true }),
     }),
   )
@@ -106,7 +107,7 @@ function neighbourBlock(neighbours: readonly Neighbour[]): DataBlock {
 function writtenBlock(written: readonly string[]): DataBlock {
   return {
     title: 'Messages that are written already',
-    text: written.map((message) => JSON.stringify(shorten(message, limits.message))).join('\n'),
+    text: written.map((message) => JSON.stringify(headAndTail(message, limits.message))).join('\n'),
   }
 }
 

@@ -1,4 +1,5 @@
-import { shorten } from '../../judge/shorten.ts'
+import { counted } from '../../core/counted.ts'
+import { headAndTail } from '../../core/shorten.ts'
 import { componentId } from '../component-list.ts'
 import { componentWords } from '../evaluate/component-words.ts'
 import type { Asked } from './ask-component.ts'
@@ -74,7 +75,7 @@ function toScenario(
     ...(setup !== undefined && { setup_messages: setup }),
     ...(phrase !== undefined && { original_trigger_phrase: phrase }),
     ...(variation !== undefined && { semantic_variation_type: variation }),
-    ...(reasoning !== undefined && { reasoning: shorten(reasoning, 500) }),
+    ...(reasoning !== undefined && { reasoning: headAndTail(reasoning, 500) }),
     origin: 'model',
     tags,
   }
@@ -95,8 +96,7 @@ function warningsOf(
   instead: number,
 ): string[] {
   const who = componentWords(type, component.name)
-  const filling =
-    instead === 0 ? '' : `; ${instead} ${instead === 1 ? 'scenario is' : 'scenarios are'} made without it`
+  const filling = instead === 0 ? '' : `; ${counted(instead, 'scenario is', 'scenarios are')} made without it`
   return [
     ...failures.map((message) => `${who}: the model could not be used: ${message}`),
     ...(drafts.length < wanted

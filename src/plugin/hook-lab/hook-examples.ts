@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
+import { isObject } from '../../core/json-fields.ts'
 import { namesIn } from '../../io/directory.ts'
 import { readTextInside } from '../../io/files.ts'
 import { isDirectory } from '../../io/path-kind.ts'
@@ -77,7 +78,7 @@ export function exampleEvent(
 
 /** Claude Code tells tools and hooks absolute paths. Nothing else about a path is changed: a detour stays one. */
 function absolutePaths(input: unknown, { workspace, home }: LabPlace): unknown {
-  if (!isMapping(input)) return input
+  if (!isObject(input)) return input
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => {
       if (!['file_path', 'notebook_path', 'path'].includes(key) || typeof value !== 'string')
@@ -96,12 +97,7 @@ function merged(
   const together: Record<string, unknown> = { ...base }
   for (const [key, value] of Object.entries(said)) {
     const there = together[key]
-    together[key] =
-      key !== 'tool_input' && isMapping(there) && isMapping(value) ? merged(there, value) : value
+    together[key] = key !== 'tool_input' && isObject(there) && isObject(value) ? merged(there, value) : value
   }
   return together
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
+import { shorten } from '../../core/shorten.ts'
 import { checkAnswer, type JsonAnswer } from './answer-schema.ts'
 import type { Noticed } from './contract.ts'
 import { powersOf } from './event-powers.ts'
-import { shorten } from './shorten.ts'
 
 export interface Stdout {
   readonly answer: JsonAnswer | null
@@ -89,5 +89,5 @@ function startsWithObject(text: string): boolean {
 }
 
 function shown(text: string): string {
-  return JSON.stringify(shorten(text))
+  return JSON.stringify(shorten(text, 160))
 }

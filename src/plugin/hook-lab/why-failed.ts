@@ -1,6 +1,6 @@
+import { shorten } from '../../core/shorten.ts'
 import type { HandlerRun, Noticed } from './contract.ts'
 import { canRefuse } from './event-powers.ts'
-import { shorten } from './shorten.ts'
 
 /** The failure of a run that is no answer; null when it ended well. */
 export function whyFailed({ ending, stderr }: HandlerRun, event: string): Noticed | null {
@@ -37,5 +37,5 @@ export function whyFailed({ ending, stderr }: HandlerRun, event: string): Notice
 export const needsTerminal: RegExp = /\/dev\/tty|not a tty|inappropriate ioctl/i
 
 function lastLine(text: string): string {
-  return shorten(text.trim().split('\n').at(-1) ?? '')
+  return shorten(text.trim().split('\n').at(-1) ?? '', 160)
 }

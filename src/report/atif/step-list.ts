@@ -1,4 +1,5 @@
 import type { MessageEvent, ToolCallEvent, ToolResultEvent, UsageEvent } from '../../core/event.ts'
+import { isObject } from '../../core/json-fields.ts'
 import { stepMetrics } from './metrics.ts'
 import type { AtifResult, AtifStep, AtifToolCall } from './schema.ts'
 
@@ -178,8 +179,4 @@ function freeId(wanted: string, { calls }: Draft): string {
 function isoTime(ts: number): string | undefined {
   const time = new Date(ts * 1_000)
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
+import { counted } from '../../core/counted.ts'
 import type { CaseSummary, RunSummary } from '../../core/summary.ts'
 import { caseVerdict, passedAlways, shownK } from '../case-rows.ts'
-import { counted } from '../quantity.ts'
 import { wrapText } from '../text-width.ts'
 import { caseColumns, flakyTitle } from './case-columns.ts'
 import { caseLines } from './case-lines.ts'

@@ -1,7 +1,7 @@
+import { counted } from '../../core/counted.ts'
 import type { Verdict } from '../../core/verdict.ts'
 import type { FinishedRun } from '../contract.ts'
 import { plainLine } from '../plain-text.ts'
-import { counted } from '../quantity.ts'
 import { nextSteps, runEnding, runSentence, totals } from '../run-words.ts'
 import { wrapText } from '../text-width.ts'
 import { agentName } from '../trial-words.ts'

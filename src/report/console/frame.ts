@@ -1,6 +1,6 @@
+import { formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { verdicts } from '../../core/verdict.ts'
-import { formatCount } from '../quantity.ts'
 import { displayWidth, padRight, shortenMiddle } from '../text-width.ts'
 import { trialName } from '../trial-words.ts'
 import type { Palette } from './palette.ts'

@@ -1,6 +1,6 @@
+import { counted } from '../../core/counted.ts'
 import type { ReportSection } from '../contract.ts'
 import { plainLine } from '../plain-text.ts'
-import { counted } from '../quantity.ts'
 import { wrapText } from '../text-width.ts'
 import type { Palette } from './palette.ts'
 import { stackedRows } from './stacked-rows.ts'

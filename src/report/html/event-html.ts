@@ -1,5 +1,6 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { GantryEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from '../../core/event.ts'
+import { shorten } from '../../core/shorten.ts'
 import { escapeHtml } from './escape-html.ts'
 import { longText } from './long-text.ts'
 
@@ -128,7 +129,7 @@ function said(text: string): string {
 }
 
 function command(text: string): string {
-  return `<pre class="command">${escapeHtml(text.length > 4_000 ? `${text.slice(0, 4_000)} …` : text)}</pre>`
+  return `<pre class="command">${escapeHtml(shorten(text, 4_000, ' …'))}</pre>`
 }
 
 function asked({ command: shell, input }: ToolCallEvent): string {

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
+import { formatCount } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink } from '../contract.ts'
-import { formatCount } from '../quantity.ts'
 import { trialLink } from '../trial-link.ts'
 import { caseTable } from './case-table.ts'
 import { escapeHtml } from './escape-html.ts'

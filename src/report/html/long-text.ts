@@ -1,4 +1,4 @@
-import { formatCount } from '../quantity.ts'
+import { formatCount } from '../../core/counted.ts'
 import { escapeHtml } from './escape-html.ts'
 
 const openLines = 14

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
+import { headAndTail } from '../../core/shorten.ts'
 import { quoteData } from '../../judge/quote-data.ts'
-import { shorten } from '../../judge/shorten.ts'
 import { modelFailureOf } from '../../models/contract.ts'
 import type { KeptVerification } from '../kept-verification.ts'
 import { infra } from '../task-halt.ts'
@@ -97,7 +97,7 @@ function promptOf(
         .map(({ path, purpose }) => `${path}: ${purpose}`)
         .join('\n'),
     },
-    { title: 'Log of the last verification', text: shorten(log, 8_000) },
+    { title: 'Log of the last verification', text: headAndTail(log, 8_000) },
   ])
   return [
     'The work on this task failed its verification three times in a row. Propose a strategy that differs in substance from all before it.',

@@ -1,5 +1,5 @@
+import { headAndTail } from '../../core/shorten.ts'
 import type { DataBlock } from '../../judge/quote-data.ts'
-import { shorten } from '../../judge/shorten.ts'
 import type { StuckContext } from '../reports/read-stuck-report.ts'
 import { smallestSlice } from './first-strategy.ts'
 import type { PromptFacts, Situation } from './prompt-facts.ts'
@@ -57,7 +57,7 @@ function scoutData({ scoutA, scoutB, decisions, steps }: PromptFacts): readonly 
     ['Verification', steps.map(({ name, command }) => `${name}: ${command}`)],
   ]
   return blocks.flatMap(([title, lines]) =>
-    lines.length === 0 ? [] : [{ title, text: shorten(lines.slice(0, maxListed).join('\n'), maxText) }],
+    lines.length === 0 ? [] : [{ title, text: headAndTail(lines.slice(0, maxListed).join('\n'), maxText) }],
   )
 }
 
@@ -75,7 +75,7 @@ function failureData(situation: Situation): readonly DataBlock[] {
       : [
           {
             title: 'Diagnosis of the last failure',
-            text: shorten(
+            text: headAndTail(
               [
                 diagnosis.root_cause,
                 ...diagnosis.affected_files.map((path) => `affected: ${path}`),
@@ -85,18 +85,18 @@ function failureData(situation: Situation): readonly DataBlock[] {
             ),
           },
         ]),
-    { title: 'End of the log of the last verification', text: shorten(log, maxLog) },
+    { title: 'End of the log of the last verification', text: headAndTail(log, maxLog) },
   ]
 }
 
 function weakerData({ weaker }: PromptFacts): readonly DataBlock[] {
   return weaker.length === 0
     ? []
-    : [{ title: 'Weaker than before', text: shorten(weaker.join('\n'), maxText) }]
+    : [{ title: 'Weaker than before', text: headAndTail(weaker.join('\n'), maxText) }]
 }
 
 function stuckData(stuck: StuckContext | null): readonly DataBlock[] {
   return stuck === null
     ? []
-    : [{ title: 'Report of an earlier attempt that got stuck', text: shorten(stuck.text, 2 * maxText) }]
+    : [{ title: 'Report of an earlier attempt that got stuck', text: headAndTail(stuck.text, 2 * maxText) }]
 }

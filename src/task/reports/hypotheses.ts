@@ -1,4 +1,4 @@
-import { counted } from '../../report/quantity.ts'
+import { counted } from '../../core/counted.ts'
 import { filesInLog } from './files-in-log.ts'
 import type { Hypothesis, StuckFacts } from './stuck-facts.ts'
 
@@ -152,7 +152,7 @@ function wrongVerification({ failedStep, attempts }: StuckFacts): Hypothesis | n
 function tooLarge({ filesModified, task }: StuckFacts): Hypothesis | null {
   return {
     title: 'The task is too large for one change',
-    text: `${filesModified.length} ${filesModified.length === 1 ? 'file was' : 'files were'} changed for "${task.objective}".`,
+    text: `${counted(filesModified.length, 'file was', 'files were')} changed for "${task.objective}".`,
     investigation: 'Split it: first the smallest part that can be verified alone, as a task of its own.',
   }
 }

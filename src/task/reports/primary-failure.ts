@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import { shorten } from '../../core/shorten.ts'
 
 const maxChars = 300
 
@@ -26,12 +27,8 @@ export function primaryFailure(log: string): string | null {
   const told = lines.filter((line) => !frame.test(line) && !harmless.test(line))
   for (const kind of kinds) {
     const found = told.find((line) => kind.test(line))
-    if (found !== undefined) return shortened(found)
+    if (found !== undefined) return shorten(found, maxChars)
   }
   const last = told.at(-1) ?? lines.at(-1)
-  return last === undefined ? null : shortened(last)
-}
-
-function shortened(line: string): string {
-  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`
+  return last === undefined ? null : shorten(last, maxChars)
 }

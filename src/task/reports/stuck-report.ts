@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { counted } from '../../core/counted.ts'
 import { removeTree, resolveInside, writeFileAtomic } from '../../io/files.ts'
-import { counted } from '../../report/quantity.ts'
 import { agentDirectory, openAgentDirectory } from '../agent-directory.ts'
 import { oneLine, quoted } from '../paper-text.ts'
 import { hypotheses } from './hypotheses.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../../report/quantity.ts'
+import { counted } from '../../core/counted.ts'
 import type { ParsedTask } from '../contract.ts'
 import { oneLine, quoted } from '../paper-text.ts'
 

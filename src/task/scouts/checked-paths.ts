@@ -1,3 +1,4 @@
+import { shorten } from '../../core/shorten.ts'
 import { locate } from './locate.ts'
 import type { SourceTree } from './source-tree.ts'
 
@@ -22,5 +23,5 @@ export function checkedPaths(tree: SourceTree, told: (what: string) => void) {
 }
 
 function shown(path: string): string {
-  return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)
+  return JSON.stringify(shorten(path, 200))
 }

@@ -23,7 +23,7 @@ export function listTool({ workspace }: ToolPlace): Tool {
       if (where.kind === 'outside') return refused(`${path} is not in the workspace: ${where.reason}.`)
       if (where.kind === 'missing') return refused(`${path} does not exist.`)
       if (!isDirectory(where.path)) return refused(`${path} is not a directory.`)
-      return shorten(recursive ? await filesBelow(workspace, where.path) : entriesOf(where.path))
+      return listing(recursive ? await filesBelow(workspace, where.path) : entriesOf(where.path))
     },
   })
 }
@@ -34,7 +34,7 @@ function entriesOf(directory: string): string[] {
     .sort()
 }
 
-function shorten(entries: readonly string[]): ToolAnswer {
+function listing(entries: readonly string[]): ToolAnswer {
   if (entries.length === 0) return { output: 'It is empty.' }
   const shown = entries.slice(0, maxEntries)
   const rest = entries.length - shown.length

@@ -2,6 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import picomatch from 'picomatch'
 import { z } from 'zod'
 import { compilePattern, type Pattern } from '../../../core/pattern.ts'
+import { shorten } from '../../../core/shorten.ts'
 import { readTextInside } from '../../../io/files.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Tool } from '../../../models/contract.ts'
@@ -58,7 +59,7 @@ function matchesIn(workspace: string, path: string, pattern: Pattern, limit: num
   for (const [index, line] of file.text.split(/\r?\n/).entries()) {
     if (found.length === limit) break
     if (!pattern.test(line)) continue
-    const shown = line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line
+    const shown = shorten(line, maxLineChars)
     found.push(`${path}:${index + 1}: ${shown}`)
   }
   return found

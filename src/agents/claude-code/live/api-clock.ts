@@ -1,8 +1,8 @@
-import { asAmount, type Json } from '../../json-fields.ts'
+import { asAmount, type JsonObject } from '../../../core/json-fields.ts'
 
 /** How long Claude Code has waited for its model, all prompts together. */
 export interface ApiClock {
-  see(line: Json): void
+  see(line: JsonObject): void
   totalMs(): number
 }
 

@@ -1,7 +1,7 @@
 import type { AgentEnding } from '../../../core/event.ts'
+import { asObjects, asString, type JsonObject } from '../../../core/json-fields.ts'
 import type { CliStart } from '../../cli/contract.ts'
 import type { AgentOutcome, AskOptions, FailureReport, SessionRequest } from '../../contract.ts'
-import { asObjects, asString, type Json } from '../../json-fields.ts'
 import { isStoppedByUs, passedLimit } from '../../limits.ts'
 import { createUsageMeter } from '../../usage-meter.ts'
 import { newMessageId } from './message-id.ts'
@@ -66,7 +66,7 @@ export async function askLive(
     if (passedLimit(request, 0, talk.parser.usage()) !== null) talk.stop('over_budget')
     else if (turns.isPassed()) meet('over_turns', interruptGraceMs ?? defaultGraceMs)
   }
-  let result: Json | null = null
+  let result: JsonObject | null = null
   try {
     await talk.idle()
     if (limit === null) result = await talk.tell({ content: prompt, uuid: messageId }, hear)
@@ -125,12 +125,12 @@ function interrupt(talk: Talk, why: Limit['why'], graceMs: number): Interruption
 }
 
 /** A prompt that waited for others in the background has several results, each with what was denied in its own turns. */
-function deniedIn(result: Json): readonly string[] {
+function deniedIn(result: JsonObject): readonly string[] {
   return asObjects(result.permission_denials).map(({ tool_name }) => asString(tool_name) ?? 'unknown')
 }
 
 function endingOf(
-  result: Json | null,
+  result: JsonObject | null,
   limit: AgentEnding | undefined,
 ): Pick<AgentOutcome, 'ending' | 'exitCode'> {
   if (limit !== undefined) return { ending: limit, exitCode: null }

@@ -1,34 +1,34 @@
-import { asObject, asString, type Json } from '../../json-fields.ts'
+import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
 
 /** What came back for a request of ours. */
 export type ControlAnswer =
-  | { readonly kind: 'success'; readonly response: Json }
+  | { readonly kind: 'success'; readonly response: JsonObject }
   | { readonly kind: 'refused'; readonly why: string }
   /** Within the time it was given, or before the program was gone. */
   | { readonly kind: 'silent' }
 
 export interface Control {
-  ask(request: Json, waitMs: number): Promise<ControlAnswer>
+  ask(request: JsonObject, waitMs: number): Promise<ControlAnswer>
   /** Whether the line belongs here and not to the conversation. */
-  take(line: Json): boolean
+  take(line: JsonObject): boolean
   /** Nobody will answer any more. */
   close(): void
 }
 
 /** Answers a request of Claude Code; a rejection is passed on as its failure. */
-export type ControlAnswerer = (request: Json) => Promise<Json>
+export type ControlAnswerer = (request: JsonObject) => Promise<JsonObject>
 
 /** Requests and responses in both directions, on the same lines as the conversation itself. */
-export function createControl(send: (line: Json) => void, answer: ControlAnswerer): Control {
+export function createControl(send: (line: JsonObject) => void, answer: ControlAnswerer): Control {
   const waiting = new Map<string, (answer: ControlAnswer) => void>()
   let count = 0
   let isClosed = false
 
-  const reply = async (line: Json): Promise<void> => {
+  const reply = async (line: JsonObject): Promise<void> => {
     const { request_id } = line
     const response = await answer(asObject(line.request) ?? {}).then(
-      (said): Json => ({ subtype: 'success', request_id, response: said }),
-      (cause: unknown): Json => ({ subtype: 'error', request_id, error: String(cause) }),
+      (said): JsonObject => ({ subtype: 'success', request_id, response: said }),
+      (cause: unknown): JsonObject => ({ subtype: 'error', request_id, error: String(cause) }),
     )
     send({ type: 'control_response', response })
   }
@@ -71,7 +71,7 @@ export function createControl(send: (line: Json) => void, answer: ControlAnswere
   }
 }
 
-function answerOf(response: Json): ControlAnswer {
+function answerOf(response: JsonObject): ControlAnswer {
   if (response.subtype === 'success') return { kind: 'success', response: asObject(response.response) ?? {} }
   return { kind: 'refused', why: asString(response.error) ?? 'it gave no reason' }
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Json } from '../../json-fields.ts'
+import type { JsonObject } from '../../../core/json-fields.ts'
 import { createExchanges } from './exchanges.ts'
 
 const init = { type: 'system', subtype: 'init' }
-const result = (name: string): Json => ({ type: 'result', name })
+const result = (name: string): JsonObject => ({ type: 'result', name })
 const agent = { type: 'system', subtype: 'task_started', task_id: 't', task_type: 'local_agent' }
 const agentEnd = { type: 'system', subtype: 'task_notification', task_id: 't' }
-const state = (name: string): Json => ({ type: 'command_lifecycle', command_uuid: 'mine', state: name })
+const state = (name: string): JsonObject => ({ type: 'command_lifecycle', command_uuid: 'mine', state: name })
 
 test('a message ends with the first result after it, where the program does not say what it works on', async () => {
   expect(await played([init, result('a')])).toBe('a')
@@ -70,7 +70,7 @@ test('a command in the background keeps nobody waiting, and can be named', async
 })
 
 /** The name of the result that ended it; null when none did. */
-async function played(lines: readonly (Json | 'interrupted')[]): Promise<unknown> {
+async function played(lines: readonly (JsonObject | 'interrupted')[]): Promise<unknown> {
   const exchanges = createExchanges()
   const exchange = exchanges.begin('mine')
   for (const line of lines) {

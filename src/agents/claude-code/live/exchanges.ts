@@ -1,11 +1,11 @@
-import { asString, type Json } from '../../json-fields.ts'
+import { asString, type JsonObject } from '../../../core/json-fields.ts'
 import { type BackgroundAgents, createBackgroundAgents } from '../background-agents.ts'
 
 /** Knows by the lines Claude Code prints which message of ours it works on, and when it is done with it. */
 export interface Exchanges {
   /** A message that is about to be sent. One at a time. */
   begin(uuid: string): Exchange
-  see(line: Json): void
+  see(line: JsonObject): void
   /** Whether a message of ours is being worked on. */
   isAsked(): boolean
   /** Settles when no turn is under way that no message of ours began, such as at the end of something in the background. */
@@ -18,19 +18,19 @@ export interface Exchanges {
 
 export interface Exchange {
   /** The `result` that ends it. */
-  readonly done: Promise<Json>
+  readonly done: Promise<JsonObject>
   /** Whatever became of it: the next one may begin. */
   end(): void
 }
 
 interface Turn {
   readonly uuid: string | null
-  readonly resolve: (result: Json) => void
-  readonly done: Promise<Json>
+  readonly resolve: (result: JsonObject) => void
+  readonly done: Promise<JsonObject>
   /** Newer versions say when they begin with a message; results before that are not its own. */
   isBegun: boolean
   /** Since its last turn began; more may follow while subagents work in the background. */
-  result: Json | null
+  result: JsonObject | null
 }
 
 export function createExchanges(): Exchanges {
@@ -97,6 +97,6 @@ export function createExchanges(): Exchanges {
 }
 
 function newTurn(uuid: string | null): Turn {
-  const { promise: done, resolve } = Promise.withResolvers<Json>()
+  const { promise: done, resolve } = Promise.withResolvers<JsonObject>()
   return { uuid, done, resolve, isBegun: true, result: null }
 }

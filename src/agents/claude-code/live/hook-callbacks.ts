@@ -1,6 +1,6 @@
+import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
 import { systemClock } from '../../../io/clock.ts'
 import type { SessionRequest } from '../../contract.ts'
-import { asObject, asString, type Json } from '../../json-fields.ts'
 import { agentHooks } from '../agent-hooks.ts'
 
 /** Of every version this driver works with. */
@@ -27,11 +27,11 @@ const recent = [
 
 export interface HookCallbacks {
   /** What is asked for when the session begins, most first: a version that refuses one list may take the next. */
-  readonly wishes: readonly Json[]
+  readonly wishes: readonly JsonObject[]
   /** Tells whoever watches. Throws what he throws. */
-  see(request: Json): void
+  see(request: JsonObject): void
   /** What Claude Code is told: an empty object, unless somebody decides. */
-  answer(request: Json): Promise<Json>
+  answer(request: JsonObject): Promise<JsonObject>
 }
 
 /** Hooks of Claude Code as calls to us: whoever watches is told, and only who decides is waited for. */
@@ -40,7 +40,7 @@ export function createHookCallbacks({
   onHook,
 }: Pick<SessionRequest, 'hooks' | 'onHook'>): HookCallbacks {
   const deciders = new Map(Object.entries(agentHooks(hooks)))
-  const wish = (events: readonly string[]): Json => {
+  const wish = (events: readonly string[]): JsonObject => {
     const wanted = events.filter((event) => onHook !== undefined || deciders.has(event))
     return Object.fromEntries(wanted.map((event) => [event, [{ hookCallbackIds: [event] }]]))
   }
@@ -59,10 +59,10 @@ export function createHookCallbacks({
   }
 }
 
-function eventOf({ subtype, callback_id }: Json): string | null {
+function eventOf({ subtype, callback_id }: JsonObject): string | null {
   return subtype === 'hook_callback' ? (asString(callback_id) ?? null) : null
 }
 
-function inputOf({ input }: Json): Json {
+function inputOf({ input }: JsonObject): JsonObject {
   return asObject(input) ?? {}
 }

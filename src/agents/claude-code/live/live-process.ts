@@ -1,11 +1,11 @@
+import type { JsonObject } from '../../../core/json-fields.ts'
 import { type OpenProcess, openProcess, type ProcessExit } from '../../../io/open-process.ts'
 import type { CliStart } from '../../cli/contract.ts'
-import type { Json } from '../../json-fields.ts'
 
 export interface LiveProcess {
   readonly pid: number | undefined
   /** Writes one line of JSON. Nothing happens once it is gone. */
-  send(message: Json): void
+  send(message: JsonObject): void
   /** No line will follow: by that it knows that it may go. */
   hangUp(): void
   /** After the last of its output. */
@@ -72,6 +72,6 @@ export function startLive({ argv, env }: CliStart, place: LivePlace): LiveProces
 }
 
 /** U+2028 and U+2029 end a line for some who read lines, and may be escaped in any JSON. */
-function lineOf(message: Json): string {
+function lineOf(message: JsonObject): string {
   return JSON.stringify(message).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }

@@ -1,12 +1,24 @@
+import {
+  asArray,
+  asObject,
+  asObjects,
+  asString,
+  asStrings,
+  defined,
+  type JsonObject,
+} from '../../../core/json-fields.ts'
 import type { LoadedParts } from '../../contract.ts'
-import { asArray, asObject, asObjects, asString, asStrings, defined, type Json } from '../../json-fields.ts'
 import { pluginErrorWords } from '../plugin-error.ts'
 
 /**
  * What Claude Code says about itself: when the session began, in its `init` line, and about its MCP servers, if it was asked
  * and answered.
  */
-export function loadedParts(begun: Json, init: Json | null, servers: readonly Json[] | null): LoadedParts {
+export function loadedParts(
+  begun: JsonObject,
+  init: JsonObject | null,
+  servers: readonly JsonObject[] | null,
+): LoadedParts {
   const tools = asStrings(init?.tools) ?? []
   const told = (servers ?? asObjects(init?.mcp_servers)).map((server) => serverOf(server, tools))
   // A server may have connected after the `init` line was said.
@@ -27,7 +39,7 @@ export function loadedParts(begun: Json, init: Json | null, servers: readonly Js
   }
 }
 
-function serverOf(server: Json, tools: readonly string[]): LoadedParts['mcp_servers'][number] {
+function serverOf(server: JsonObject, tools: readonly string[]): LoadedParts['mcp_servers'][number] {
   const name = asString(server.name) ?? ''
   const prefix = prefixOf(name)
   const seen = tools.filter((tool) => tool.startsWith(prefix)).map((tool) => tool.slice(prefix.length))

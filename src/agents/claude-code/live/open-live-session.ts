@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asObjects, asString, type JsonObject } from '../../../core/json-fields.ts'
 import type { CliStart } from '../../cli/contract.ts'
 import type {
   AgentOutcome,
@@ -7,7 +8,6 @@ import type {
   RecalledMessage,
   SessionRequest,
 } from '../../contract.ts'
-import { asObjects, asString, type Json } from '../../json-fields.ts'
 import { unstartedSession } from '../../process/unstarted-session.ts'
 import { askLive } from './ask.ts'
 import { createHookCallbacks, type HookCallbacks } from './hook-callbacks.ts'
@@ -121,7 +121,7 @@ async function stopEverything(talk: Talk, waitMs: number): Promise<void> {
 }
 
 /** null when it does not speak as we do: it is then ended, and says so when it is asked something. */
-async function begin(talk: Talk, { wishes }: HookCallbacks, waitMs: number): Promise<Json | null> {
+async function begin(talk: Talk, { wishes }: HookCallbacks, waitMs: number): Promise<JsonObject | null> {
   let why = ''
   for (const hooks of wishes) {
     const answer = await talk.control({ subtype: 'initialize', hooks }, waitMs)
@@ -137,9 +137,9 @@ async function begin(talk: Talk, { wishes }: HookCallbacks, waitMs: number): Pro
 }
 
 /** Servers may take their time to connect, and are told as pending until they did. */
-async function settledServers(talk: Talk, timeoutMs: number): Promise<readonly Json[] | null> {
+async function settledServers(talk: Talk, timeoutMs: number): Promise<readonly JsonObject[] | null> {
   const until = performance.now() + timeoutMs
-  let servers: readonly Json[] | null = null
+  let servers: readonly JsonObject[] | null = null
   for (;;) {
     const left = until - performance.now()
     const answer = await talk.control({ subtype: 'mcp_status' }, Math.max(0, left))
@@ -163,7 +163,7 @@ async function tooLate(talk: Talk, name: string): Promise<AgentOutcome> {
   }
 }
 
-function assistantLine(text: string): Json {
+function assistantLine(text: string): JsonObject {
   const message = { role: 'assistant', content: [{ type: 'text', text }] }
   return { type: 'assistant', message, parent_tool_use_id: null }
 }

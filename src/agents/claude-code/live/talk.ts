@@ -1,7 +1,7 @@
 import type { AgentEnding, AgentEvent, Untimed } from '../../../core/event.ts'
+import { type JsonObject, parseObject } from '../../../core/json-fields.ts'
 import type { CliStart } from '../../cli/contract.ts'
 import type { AgentOutcome, SessionRequest } from '../../contract.ts'
-import { type Json, parseObject } from '../../json-fields.ts'
 import { endingOfAbort } from '../../limits.ts'
 import { createLineReader } from '../../process/output-reader.ts'
 import type { StreamParser } from '../../stream.ts'
@@ -20,14 +20,14 @@ export interface Talk extends Pick<Exchanges, 'isAsked' | 'isIdle' | 'tasks' | '
   readonly parser: StreamParser
   readonly control: Control['ask']
   /** A message of the user, and all that follows until its `result`; null when the agent is gone before. One at a time. */
-  tell(message: TalkMessage, hear?: Hear): Promise<Json | null>
+  tell(message: TalkMessage, hear?: Hear): Promise<JsonObject | null>
   /** A line nobody answers. */
-  say(line: Json): void
+  say(line: JsonObject): void
   idle(): Promise<unknown>
   /** How long it has waited for its model, all messages together. */
   apiMs(): number
   /** The last thing it said about itself and what it has loaded. */
-  about(): Json | null
+  about(): JsonObject | null
   isAlive(): boolean
   /** Ends it at once. `words` say why to whoever asks for more. */
   stop(why: AgentEnding, words?: string): void
@@ -37,7 +37,7 @@ export interface Talk extends Pick<Exchanges, 'isAsked' | 'isIdle' | 'tasks' | '
   finish(): Promise<void>
 }
 
-export type Hear = (line: Json, events: readonly Untimed<AgentEvent>[]) => void
+export type Hear = (line: JsonObject, events: readonly Untimed<AgentEvent>[]) => void
 
 export interface TalkMessage {
   readonly content: string
@@ -70,7 +70,7 @@ export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCa
   let isGone = false
   let isFinishing = false
   let listener: { readonly hear: Hear; readonly isQuiet: boolean } | null = null
-  let about: Json | null = null
+  let about: JsonObject | null = null
   let stderrTail = ''
   let broken: NodeJS.Timeout | undefined
 

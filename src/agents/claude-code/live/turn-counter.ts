@@ -1,10 +1,10 @@
 import type { AgentEvent, Untimed } from '../../../core/event.ts'
-import { asObject, type Json } from '../../json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 
 /** Counts the answers of the main model to one prompt. */
 export interface TurnCounter {
   see(event: Untimed<AgentEvent>): void
-  hear(line: Json): void
+  hear(line: JsonObject): void
   count(): number
   /** It has gone on, or is about to go on, past its limit. */
   isPassed(): boolean

@@ -1,4 +1,5 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import { shorten } from '../../../core/shorten.ts'
 import type { Api, CallKind } from '../contract.ts'
 import type { NormalRequest } from './normalise.ts'
 import { renderRequest } from './render-request.ts'
@@ -29,7 +30,7 @@ export function describeMismatch(dir: string, call: UnknownCall, tape: Tape): st
     `The cassette ${dir} has no answer to this ${asked}. ${remedy}`,
     '',
     `Nearest is exchange ${exchange.index} of ${tape.exchanges.length}${used}; from it (-) to this request (+):`,
-    ...shorten(diffOf(exchange, recorded, lines)),
+    ...firstLines(diffOf(exchange, recorded, lines)),
   ].join('\n')
 }
 
@@ -75,8 +76,8 @@ function diffOf(
   return patch.trimEnd().split('\n')
 }
 
-function shorten(diff: readonly string[]): readonly string[] {
-  const cut = diff.map((line) => (line.length > lineLengthMax ? `${line.slice(0, lineLengthMax)}…` : line))
+function firstLines(diff: readonly string[]): readonly string[] {
+  const cut = diff.map((line) => shorten(line, lineLengthMax))
   if (cut.length <= diffLinesMax) return cut
   return [...cut.slice(0, diffLinesMax), `… and ${cut.length - diffLinesMax} more lines`]
 }

@@ -1,4 +1,5 @@
 import { GantryError } from '../../../core/error.ts'
+import { shorten } from '../../../core/shorten.ts'
 import type { Api, CallMessage } from '../contract.ts'
 import type { WireFormat } from '../wire/contract.ts'
 import { wireFormats } from '../wire/index.ts'
@@ -65,7 +66,7 @@ function digest({ role, text, toolCalls, toolResults }: CallMessage): string {
     ...toolCalls.map(({ name }) => `calls ${name}`),
   ]
   const line = `${role}: ${parts.filter((part) => part !== '').join(' | ')}`.replaceAll(/\s+/g, ' ').trim()
-  return line.length > digestLength ? `${line.slice(0, digestLength)}…` : line
+  return shorten(line, digestLength)
 }
 
 function formatOf(api: Api): WireFormat {

@@ -1,3 +1,4 @@
+import { isObject } from '../../../core/json-fields.ts'
 import type { NormalRequest } from './normalise.ts'
 
 /** The lists that hold a conversation, in the APIs we know. */
@@ -73,8 +74,4 @@ function toolName(tool: unknown, at: number): string {
 
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../../core/json-fields.ts'
 import { canonical } from './canonical.ts'
 import type { NormalRequest } from './normalise.ts'
 
@@ -97,8 +98,4 @@ function commonItems(one: unknown, other: unknown): number {
   if (!Array.isArray(one) || !Array.isArray(other)) return 0
   const differs = one.findIndex((item, at) => at >= other.length || canonical(item) !== canonical(other[at]))
   return differs === -1 ? one.length : differs
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,14 +1,15 @@
+import { isObject, type JsonObject } from '../../../core/json-fields.ts'
 import type { SseEvent } from './contract.ts'
-import { isJson, type Json, jsonText, parseJson } from './json.ts'
+import { jsonText, parseJson } from './json.ts'
 
 /** How a format's deltas are recognised and written. */
 export interface DeltaRules {
   /** null: not a delta. Neighbours of the same `run` continue each other; nothing continues one that `ends`. */
-  read(body: Json): { readonly run: string; readonly text: string; readonly ends: boolean } | null
+  read(body: JsonObject): { readonly run: string; readonly text: string; readonly ends: boolean } | null
   /** One delta with this text, and with everything else that was said in the deltas of its run. */
-  write(bodies: readonly Json[], text: string): Json
+  write(bodies: readonly JsonObject[], text: string): JsonObject
   /** Says nothing and may stand between two deltas of one run. */
-  isAside(body: Json): boolean
+  isAside(body: JsonObject): boolean
 }
 
 /** Events that were not joined stay as they are, to the byte. */
@@ -17,9 +18,9 @@ export function joinDeltas(events: readonly SseEvent[], rules: DeltaRules): read
   let open: Run | null = null
   for (const event of events) {
     const body = parseJson(event.data)
-    const delta = isJson(body) ? rules.read(body) : null
-    if (!isJson(body) || delta === null) {
-      if (!isJson(body) || !rules.isAside(body)) open = null
+    const delta = isObject(body) ? rules.read(body) : null
+    if (!isObject(body) || delta === null) {
+      if (!isObject(body) || !rules.isAside(body)) open = null
       runs.push({ name: null, events: [event], bodies: [], texts: [] })
       continue
     }
@@ -38,7 +39,7 @@ interface Run {
   /** null: an event that is no delta. */
   readonly name: string | null
   readonly events: SseEvent[]
-  readonly bodies: Json[]
+  readonly bodies: JsonObject[]
   readonly texts: string[]
 }
 

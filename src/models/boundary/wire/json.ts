@@ -1,4 +1,4 @@
-export type Json = Readonly<Record<string, unknown>>
+import { isObject, type JsonObject } from '../../../core/json-fields.ts'
 
 /** What a client or a provider wrote, which may be anything; undefined when it is no JSON. */
 export function parseJson(text: string): unknown {
@@ -18,21 +18,9 @@ export function jsonText(value: unknown): string {
   }
 }
 
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** An object, whatever stands there: fields of what is none are undefined. */
-export function asJson(value: unknown): Json {
-  return isJson(value) ? value : {}
-}
-
-export function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-export function asText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
+export function asJson(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
 }
 
 /** Tokens: a whole number that is not negative. */
@@ -41,6 +29,6 @@ export function asCount(value: unknown): number | undefined {
 }
 
 /** One over the other: where two say the same field, the later word counts. */
-export function layOver(layers: readonly Json[]): Json {
+export function layOver(layers: readonly JsonObject[]): JsonObject {
   return Object.fromEntries(layers.flatMap((layer) => Object.entries(layer)))
 }

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { asObject, asString, type Json } from '../../../agents/json-fields.ts'
+import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
 import { markdownTree } from '../files/markdown-tree.ts'
 import type { FileText, PluginFiles } from '../files/plugin-files.ts'
 import { declaredPaths, follow } from '../manifest/declared-paths.ts'
@@ -15,7 +15,7 @@ export interface CommandSource {
   /** Its text, where that is not a file. */
   readonly text?: string
   /** What the manifest says of it; that counts more than its frontmatter. */
-  readonly said?: Json
+  readonly said?: JsonObject
   readonly line?: number
 }
 
@@ -44,7 +44,7 @@ function commandFiles(files: PluginFiles, manifest: Manifest, notes: Notes): Com
   })
 }
 
-function commandMap(map: Json, files: PluginFiles, manifest: Manifest, notes: Notes): CommandSource[] {
+function commandMap(map: JsonObject, files: PluginFiles, manifest: Manifest, notes: Notes): CommandSource[] {
   const found = Object.entries(map).flatMap(([name, value]): CommandSource[] => {
     const line = manifest.lineOf(['commands', name])
     const said = asObject(value)

@@ -1,7 +1,7 @@
-import type { Json } from '../../../agents/json-fields.ts'
+import type { JsonObject } from '../../../core/json-fields.ts'
 
 /** What Claude Code takes as a text: also a number, true and false. null when there is none, or something else. */
-export function textField(fields: Json, key: string): string | null {
+export function textField(fields: JsonObject, key: string): string | null {
   const value = fields[key]
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value !== 'string') return null
@@ -10,7 +10,7 @@ export function textField(fields: Json, key: string): string | null {
 }
 
 /** A name may be a list: Claude Code makes a text of it. */
-export function nameField(fields: Json): string | null {
+export function nameField(fields: JsonObject): string | null {
   const { name } = fields
   if (!Array.isArray(name)) return textField(fields, 'name')
   const text = name.filter((item) => ['string', 'number', 'boolean'].includes(typeof item)).join(',')
@@ -18,7 +18,7 @@ export function nameField(fields: Json): string | null {
 }
 
 /** `true`, and what people write for it. */
-export function flagField(fields: Json, key: string): boolean | null {
+export function flagField(fields: JsonObject, key: string): boolean | null {
   const value = fields[key]
   if (typeof value === 'boolean') return value
   if (typeof value !== 'string') return null
@@ -28,7 +28,7 @@ export function flagField(fields: Json, key: string): boolean | null {
 }
 
 /** Tools as they are written: a list, or a text with commas or blanks between them. What stands in parentheses stays together. */
-export function toolsField(fields: Json, key: string): readonly string[] {
+export function toolsField(fields: JsonObject, key: string): readonly string[] {
   const value = fields[key]
   if (Array.isArray(value)) return value.flatMap((item) => (typeof item === 'string' ? splitTools(item) : []))
   return typeof value === 'string' ? splitTools(value) : []

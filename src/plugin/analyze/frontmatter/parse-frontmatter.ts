@@ -1,11 +1,11 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import { parseSource, type Source } from '../../../io/yaml-source.ts'
 import { quoteFrontmatter, tidyFrontmatter } from './mend-frontmatter.ts'
 
 /** What stands above the text of a Markdown file. */
 export interface Frontmatter {
   /** Empty when there is none, or none that can be read. */
-  readonly fields: Json
+  readonly fields: JsonObject
   /** Everything below it. */
   readonly body: string
   /** The line of the file on which the body begins. */

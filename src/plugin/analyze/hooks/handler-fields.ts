@@ -1,4 +1,4 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 
 export const handlerTypes = ['command', 'http', 'mcp_tool', 'prompt', 'agent'] as const
 export type HandlerType = (typeof handlerTypes)[number]
@@ -62,7 +62,10 @@ export function isHandlerType(value: unknown): value is HandlerType {
 }
 
 /** Why Claude Code does not load a handler, key by key; none when it does. */
-export function handlerProblems(type: HandlerType, raw: Json): readonly { key: string; text: string }[] {
+export function handlerProblems(
+  type: HandlerType,
+  raw: JsonObject,
+): readonly { key: string; text: string }[] {
   const checks = { ...common, ...own[type] }
   const missing = required[type].filter((key) => raw[key] === undefined)
   const wrong = Object.entries(checks).flatMap(([key, check]) => {
@@ -78,7 +81,7 @@ export function handlerKeys(type: HandlerType): readonly string[] {
 }
 
 /** The words of a handler: what it runs, asks or calls. */
-export function handlerAction(type: HandlerType, raw: Json): string {
+export function handlerAction(type: HandlerType, raw: JsonObject): string {
   const word = (key: string): string => (typeof raw[key] === 'string' ? raw[key] : '')
   switch (type) {
     case 'command': {

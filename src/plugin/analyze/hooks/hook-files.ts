@@ -1,4 +1,4 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import { type JsonFile, parseUnmarkedJson } from '../files/json-file.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
@@ -10,7 +10,7 @@ import { hookEvents } from './hook-events.ts'
 /** Hooks of one file, or of the manifest itself. */
 export interface HookFile {
   readonly path: string
-  readonly events: Json
+  readonly events: JsonObject
   lineOf(path: readonly (string | number)[]): number
 }
 
@@ -81,7 +81,7 @@ function wrapped(path: string, parsed: Extract<JsonFile, { kind: 'parsed' }>, no
 }
 
 /** In the manifest the events stand right under hooks; a wrapper is ignored there with all that is in it. */
-function eventsInManifest(value: Json, lineOf: HookFile['lineOf'], notes: Notes): HookFile[] {
+function eventsInManifest(value: JsonObject, lineOf: HookFile['lineOf'], notes: Notes): HookFile[] {
   if (asObject(value.hooks) === null) return [{ path: manifestFile, events: value, lineOf }]
   notes.add('HOOK_INVALID', {
     message: 'hooks of the manifest are wrapped once more, so that none of them runs',

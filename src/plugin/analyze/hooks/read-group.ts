@@ -1,4 +1,4 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import type { HookHandler } from '../contract.ts'
 import type { Notes } from '../notes.ts'
 import { typeWord } from '../type-word.ts'
@@ -76,7 +76,7 @@ function readHandler(
   return [handlerOf(raw.type, raw)]
 }
 
-function handlerOf(type: Parameters<typeof handlerAction>[0], raw: Json): HookHandler {
+function handlerOf(type: Parameters<typeof handlerAction>[0], raw: JsonObject): HookHandler {
   const { timeout } = raw
   return {
     type,

@@ -1,4 +1,4 @@
-import { asObject } from '../../../agents/json-fields.ts'
+import { asObject } from '../../../core/json-fields.ts'
 import { nearest } from '../../../core/nearest.ts'
 import type { Notes } from '../notes.ts'
 import { typeWord } from '../type-word.ts'

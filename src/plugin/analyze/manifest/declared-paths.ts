@@ -1,4 +1,4 @@
-import { asArray, asObject, type Json } from '../../../agents/json-fields.ts'
+import { asArray, asObject, type JsonObject } from '../../../core/json-fields.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import { tidyPath } from '../files/plugin-files.ts'
 import type { Notes } from '../notes.ts'
@@ -13,7 +13,7 @@ export interface DeclaredPath {
 
 /** An object that stands in the manifest itself. */
 export interface DeclaredInline {
-  readonly value: Json
+  readonly value: JsonObject
   /** Where in the manifest. */
   readonly at: readonly (string | number)[]
 }

@@ -1,4 +1,4 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import { readTextInside } from '../../../io/read-text-inside.ts'
 import { type JsonFile, parseJsonFile } from '../files/json-file.ts'
 
@@ -6,7 +6,7 @@ import { type JsonFile, parseJsonFile } from '../files/json-file.ts'
 export const manifestFile = '.claude-plugin/plugin.json'
 
 export interface Manifest {
-  readonly fields: Json
+  readonly fields: JsonObject
   readonly lineOf: Extract<JsonFile, { kind: 'parsed' }>['lineOf']
   /** As it stands on the disk. */
   readonly text: string

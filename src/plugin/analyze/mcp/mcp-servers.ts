@@ -1,4 +1,4 @@
-import { asObject, asString, type Json } from '../../../agents/json-fields.ts'
+import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
 import { componentId } from '../../component-list.ts'
 import { toolPart } from '../component-names.ts'
 import type { McpServerComponent } from '../contract.ts'
@@ -37,7 +37,7 @@ export function mcpServers(
 
 function serverComponent(
   name: string,
-  config: Json,
+  config: JsonObject,
   plugin: string,
   path: string,
   line: number,

@@ -1,4 +1,4 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import { componentId } from '../../component-list.ts'
 import { parseUnmarkedJson } from '../files/json-file.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
@@ -75,7 +75,7 @@ function entriesOfFile(path: string, files: PluginFiles, notes: Notes): readonly
 }
 
 function entriesOf(
-  servers: Json,
+  servers: JsonObject,
   path: string,
   lineOf: (steps: readonly string[]) => number,
 ): readonly ServerEntry[] {

@@ -1,9 +1,9 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import type { McpServerComponent } from '../contract.ts'
 import type { Notes, Remark } from '../notes.ts'
 
 /** What a server wants from its surroundings: variables, and whether it lets anybody in. */
-export function serverNeeds(config: Json): Pick<McpServerComponent, 'auth_required' | 'env_vars'> {
+export function serverNeeds(config: JsonObject): Pick<McpServerComponent, 'auth_required' | 'env_vars'> {
   const keys = Object.keys(asObject(config.env) ?? {})
   const headers = Object.keys(asObject(config.headers) ?? {})
   const referred = referredVariables(config)
@@ -20,7 +20,7 @@ const opensDoors = /TOKEN|KEY|SECRET|AUTH|PASSWORD|CREDENTIAL/i
 /** Claude Code sets these itself. */
 const given = ['CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA', 'CLAUDE_PROJECT_DIR']
 
-function referredVariables(config: Json): readonly string[] {
+function referredVariables(config: JsonObject): readonly string[] {
   const words = [
     config.command,
     config.url,
@@ -37,7 +37,7 @@ const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}/g
 
 /** Says so when something that opens doors stands in the file as it is. Its value is not repeated. */
 export function noteSecrets(
-  config: Json,
+  config: JsonObject,
   about: Pick<Remark, 'components' | 'path' | 'line'>,
   notes: Notes,
 ): void {

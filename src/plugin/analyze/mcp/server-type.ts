@@ -1,4 +1,4 @@
-import { asObject, type Json } from '../../../agents/json-fields.ts'
+import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import type { McpServerComponent } from '../contract.ts'
 import { typeWord } from '../type-word.ts'
 
@@ -14,7 +14,7 @@ const named: Readonly<Record<string, ServerType>> = {
 }
 
 /** What the author says, else what the rest tells. `sse` must be said: its address looks like any other. */
-export function serverType(config: Json): ServerType {
+export function serverType(config: JsonObject): ServerType {
   const said =
     typeof config.type === 'string' && Object.hasOwn(named, config.type) ? named[config.type] : undefined
   if (said !== undefined) return said

@@ -1,4 +1,4 @@
-import { asString } from '../../../agents/json-fields.ts'
+import { asString } from '../../../core/json-fields.ts'
 import { componentId } from '../../component-list.ts'
 import { cliName, skillName } from '../component-names.ts'
 import type { SkillComponent } from '../contract.ts'

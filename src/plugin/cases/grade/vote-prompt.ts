@@ -1,5 +1,5 @@
+import { headAndTail } from '../../../core/shorten.ts'
 import { quoteData } from '../../../judge/quote-data.ts'
-import { shorten } from '../../../judge/shorten.ts'
 
 /** What a judge of a grader decides on. */
 export interface VoteQuestion {
@@ -21,7 +21,7 @@ export function votePrompt(
 ): { readonly system: string; readonly prompt: string } {
   const { fence, text } = quoteData([
     { title: 'The criterion', text: criteria },
-    ...evidence.map((block) => ({ title: block.title, text: shorten(block.text, longest) || '(empty)' })),
+    ...evidence.map((block) => ({ title: block.title, text: headAndTail(block.text, longest) || '(empty)' })),
   ])
   return {
     system: [

@@ -1,5 +1,5 @@
+import { headAndTail } from '../../../core/shorten.ts'
 import { quoteData } from '../../../judge/quote-data.ts'
-import { shorten } from '../../../judge/shorten.ts'
 import type { PluginTranscript } from '../../execute/contract.ts'
 import type { PluginScenario } from '../../generate/contract.ts'
 import type { Detection } from '../contract.ts'
@@ -62,7 +62,7 @@ function evidenceOf(
   const component = [
     `plugin: ${pluginName}`,
     `component: ${scenario.expected_component || scenario.component_ref}`,
-    `description: ${description === '' ? '(none)' : shorten(description, limits.description)}`,
+    `description: ${description === '' ? '(none)' : headAndTail(description, limits.description)}`,
   ]
   const seen = detections.map(
     ({ component_type, cli_name, source, confidence, evidence }) =>
@@ -70,10 +70,10 @@ function evidenceOf(
   )
   return [
     { title: 'The plugin and its component', text: component.join('\n') },
-    { title: 'What the user asked at last', text: shorten(scenario.user_prompt, limits.prompt) },
+    { title: 'What the user asked at last', text: headAndTail(scenario.user_prompt, limits.prompt) },
     {
       title: 'Components of which hooks and messages of the session show that they fired',
-      text: seen.length === 0 ? '(none)' : shorten(seen.join('\n'), limits.detections),
+      text: seen.length === 0 ? '(none)' : headAndTail(seen.join('\n'), limits.detections),
     },
     {
       title: 'Transcript, each message as [id] ROLE: words, its further lines indented',

@@ -1,4 +1,4 @@
-import { shortenLines } from '../../../judge/shorten.ts'
+import { firstChars, headAndTailOfList } from '../../../core/shorten.ts'
 import type { PluginTranscript, TranscriptEvent } from '../../execute/contract.ts'
 
 export interface TranscriptLimits {
@@ -20,7 +20,7 @@ export function transcriptText(
     const words = cut(eventText(event), messageChars).split(lineBreak).join('\n    ')
     return `[${event.id}] ${roleOf(event)}: ${words}`
   })
-  return messages.length === 0 ? '(empty)' : shortenLines(messages, allChars, 'messages')
+  return messages.length === 0 ? '(empty)' : headAndTailOfList(messages, allChars, 'messages')
 }
 
 /** The words of one event, tools and their inputs among them. Citations are looked for, and their positions counted, in this text. */
@@ -43,6 +43,6 @@ function roleOf(event: TranscriptEvent): string {
 
 function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
-  const head = text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '')
+  const head = firstChars(text, maxChars)
   return `${head} [${text.length - head.length} characters are left out]`
 }

@@ -1,6 +1,7 @@
+import { counted } from '../../../core/counted.ts'
 import { formatDuration } from '../../../core/duration.ts'
 import type { ReportSection } from '../../../report/contract.ts'
-import { counted, formatCost, formatPercent, formatRate } from '../../../report/quantity.ts'
+import { formatCost, formatPercent, formatRate } from '../../../report/quantity.ts'
 import type { ArmDifference, ArmMeasure, MeasureDifference } from '../../evaluate/arms/arm-comparison.ts'
 import type { EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'
 

@@ -1,5 +1,6 @@
+import { counted } from '../../../core/counted.ts'
 import type { ReportSection } from '../../../report/contract.ts'
-import { counted, formatCost, formatPercent } from '../../../report/quantity.ts'
+import { formatCost, formatPercent } from '../../../report/quantity.ts'
 import type { CostSummary, EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'
 
 /** What was spent, by stage and model. A script or a recording costs nothing, whatever its tokens would. */

@@ -1,5 +1,5 @@
+import { counted } from '../../../core/counted.ts'
 import type { ReportSection } from '../../../report/contract.ts'
-import { counted } from '../../../report/quantity.ts'
 import type { Analysis } from '../../analyze/contract.ts'
 
 /** What the files alone tell. Notes that only inform are left to `gantry plugin analyze`. */

@@ -1,5 +1,6 @@
+import { counted } from '../../../core/counted.ts'
 import type { ReportSection } from '../../../report/contract.ts'
-import { counted, formatRate } from '../../../report/quantity.ts'
+import { formatRate } from '../../../report/quantity.ts'
 import type { EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'
 
 /** How the kinds of scenarios came out, when there are several. */

@@ -1,5 +1,5 @@
+import { counted } from '../../../core/counted.ts'
 import type { ReportSection } from '../../../report/contract.ts'
-import { counted } from '../../../report/quantity.ts'
 import type { Analysis } from '../../analyze/contract.ts'
 import { type AnyComponent, componentId, componentList } from '../../component-list.ts'
 import type { ComponentMetrics, EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'

@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { Block, ModelCall, StopReason, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
 import { cutText } from '../cut-text.ts'
-import type { Json } from '../json.ts'
 import { encodeSse } from '../sse.ts'
 import { toolInput } from '../tool-input.ts'
 import { writeUsage } from './usage.ts'
@@ -52,9 +52,9 @@ export function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): Enco
   }
 }
 
-type TypedEvent = Json & { readonly type: string }
+type TypedEvent = JsonObject & { readonly type: string }
 
-function writeBlock(block: Block, signature: string): Json {
+function writeBlock(block: Block, signature: string): JsonObject {
   switch (block.kind) {
     case 'text':
       return { type: 'text', text: block.text }
@@ -78,7 +78,7 @@ function streamBlock(block: Block, index: number, signature: string): readonly T
 function blockParts(
   block: Block,
   signature: string,
-): { readonly empty: Json; readonly deltas: readonly Json[] } {
+): { readonly empty: JsonObject; readonly deltas: readonly JsonObject[] } {
   switch (block.kind) {
     case 'text':
       return {

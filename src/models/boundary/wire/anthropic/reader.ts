@@ -1,6 +1,7 @@
+import { asArray, asString, isObject, type JsonObject } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading } from '../contract.ts'
-import { asJson, asList, asText, isJson, type Json, parseJson } from '../json.ts'
+import { asJson, parseJson } from '../json.ts'
 import { createReplyBody } from '../reply-body.ts'
 import { readDelta } from './delta.ts'
 import { readUsage } from './usage.ts'
@@ -12,19 +13,19 @@ export function createReader(contentType: string): ReplyReader {
   let error: ReplyReading['error'] = null
   let complete = false
 
-  const readMessage = (message: Json): void => {
-    model = asText(message.model) ?? model
+  const readMessage = (message: JsonObject): void => {
+    model = asString(message.model) ?? model
     tokens = readUsage(tokens, message.usage)
-    for (const [index, block] of asList(message.content).entries()) openBlock(index, asJson(block))
+    for (const [index, block] of asArray(message.content).entries()) openBlock(index, asJson(block))
   }
-  const openBlock = (index: unknown, block: Json): void => {
+  const openBlock = (index: unknown, block: JsonObject): void => {
     blocks.set(index, {
       block,
-      text: [asText(block.text) ?? asText(block.thinking) ?? ''],
+      text: [asString(block.text) ?? asString(block.thinking) ?? ''],
       json: [],
     })
   }
-  const readEvent = (event: Json): void => {
+  const readEvent = (event: JsonObject): void => {
     switch (event.type) {
       case 'message_start':
         readMessage(asJson(event.message))
@@ -52,7 +53,7 @@ export function createReader(contentType: string): ReplyReader {
   const body = createReplyBody(contentType, {
     onEvent: ({ data }) => readEvent(asJson(parseJson(data))),
     onDocument: (document) => {
-      if (!isJson(document)) return
+      if (!isObject(document)) return
       complete = true
       if (document.type === 'error') error = readError(document.error)
       else readMessage(document)
@@ -78,7 +79,7 @@ export function createReader(contentType: string): ReplyReader {
 
 /** A block as it was announced, and what the deltas have added to it. */
 interface GrowingBlock {
-  readonly block: Json
+  readonly block: JsonObject
   readonly text: string[]
   readonly json: string[]
 }
@@ -90,8 +91,8 @@ function textOf(blocks: readonly GrowingBlock[], type: string): string {
 function readToolCall({ block, json }: GrowingBlock): ReplyReading['toolCalls'][number] {
   const written = json.join('')
   return {
-    id: asText(block.id) ?? null,
-    name: asText(block.name) ?? '',
+    id: asString(block.id) ?? null,
+    name: asString(block.name) ?? '',
     // Arguments that were cut are no JSON; they are kept as they came.
     input: written === '' ? (block.input ?? {}) : (parseJson(written) ?? written),
   }
@@ -99,5 +100,5 @@ function readToolCall({ block, json }: GrowingBlock): ReplyReading['toolCalls'][
 
 function readError(told: unknown): ReplyReading['error'] {
   const { type, message } = asJson(told)
-  return { type: asText(type) ?? null, message: asText(message) ?? '' }
+  return { type: asString(type) ?? null, message: asString(message) ?? '' }
 }

@@ -1,7 +1,8 @@
+import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
-import { asCount, asJson, type Json } from '../json.ts'
+import { asCount, asJson } from '../json.ts'
 
-export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): Json {
+export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): JsonObject {
   return {
     input_tokens: input,
     cache_creation_input_tokens: cacheWrite,

@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { Block, ModelCall, StopReason, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
 import { cutText } from '../cut-text.ts'
-import type { Json } from '../json.ts'
 import { encodeSse } from '../sse.ts'
 import { toolInput } from '../tool-input.ts'
 import { writeUsage } from './usage.ts'
@@ -15,7 +15,7 @@ const finishReasons: Record<StopReason, string> = {
 }
 
 export function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): EncodedReply {
-  const answer = (parts: readonly Json[], usage: Json, ending: Json): string =>
+  const answer = (parts: readonly JsonObject[], usage: JsonObject, ending: JsonObject): string =>
     JSON.stringify({
       candidates: [{ content: { parts, role: 'model' }, ...ending, index: 0 }],
       usageMetadata: usage,
@@ -46,7 +46,7 @@ export function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): Enco
   }
 }
 
-function writeParts(block: Block, cut: (text: string) => readonly string[]): readonly Json[] {
+function writeParts(block: Block, cut: (text: string) => readonly string[]): readonly JsonObject[] {
   switch (block.kind) {
     case 'text':
       return cut(block.text).map((text) => ({ text }))

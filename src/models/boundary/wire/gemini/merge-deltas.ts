@@ -1,6 +1,7 @@
+import { asArray, isObject, type JsonObject } from '../../../../core/json-fields.ts'
 import type { SseEvent } from '../contract.ts'
 import { joinDeltas } from '../join-deltas.ts'
-import { asJson, asList, isJson, type Json, layOver } from '../json.ts'
+import { asJson, layOver } from '../json.ts'
 
 /** Every piece of a stream is a whole answer; those that bring only text of one kind are joined. */
 export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
@@ -33,25 +34,25 @@ export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
 }
 
 /** Facts of the wrong kind would hide those of an earlier piece. */
-function isWhole({ modelVersion, usageMetadata }: Json): boolean {
+function isWhole({ modelVersion, usageMetadata }: JsonObject): boolean {
   return (
     ['string', 'undefined'].includes(typeof modelVersion) &&
-    (usageMetadata === undefined || isJson(usageMetadata))
+    (usageMetadata === undefined || isObject(usageMetadata))
   )
 }
 
-function onlyCandidate(body: Json): Json | null {
-  const [candidate, ...others] = asList(body.candidates)
-  return isJson(candidate) && others.length === 0 && body.error === undefined ? candidate : null
+function onlyCandidate(body: JsonObject): JsonObject | null {
+  const [candidate, ...others] = asArray(body.candidates)
+  return isObject(candidate) && others.length === 0 && body.error === undefined ? candidate : null
 }
 
-function partsOf(candidate: Json | null): readonly Json[] {
-  return asList(asJson(candidate?.content).parts).map(asJson)
+function partsOf(candidate: JsonObject | null): readonly JsonObject[] {
+  return asArray(asJson(candidate?.content).parts).map(asJson)
 }
 
 /** Undefined for a part that holds more than text, or text of the other kind. */
 function textOf(
-  { text, thought, thoughtSignature: _, ...others }: Json,
+  { text, thought, thoughtSignature: _, ...others }: JsonObject,
   wanted: boolean,
 ): string | undefined {
   const plain = typeof text === 'string' && (thought === true) === wanted && Object.keys(others).length === 0

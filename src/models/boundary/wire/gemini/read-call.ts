@@ -1,7 +1,8 @@
+import { asArray, asString, isObject, type JsonObject } from '../../../../core/json-fields.ts'
 import type { CallMessage, ModelCall } from '../../contract.ts'
 import { callKind } from '../call-kind.ts'
 import type { WireRoute } from '../contract.ts'
-import { asCount, asJson, asList, asText, isJson, type Json, jsonText } from '../json.ts'
+import { asCount, asJson, jsonText } from '../json.ts'
 
 /** Clients of other languages write the names of fields with underscores, and Google understands both. */
 export function readCall(body: unknown, route: WireRoute): ModelCall {
@@ -9,10 +10,10 @@ export function readCall(body: unknown, route: WireRoute): ModelCall {
   const facts = {
     system: textOf(partsOf(request.systemInstruction ?? request.system_instruction)),
     messages: contentsOf(request.contents).map(readContent),
-    tools: asList(request.tools).flatMap((tool) => {
+    tools: asArray(request.tools).flatMap((tool) => {
       const { functionDeclarations, function_declarations } = asJson(tool)
-      return asList(functionDeclarations ?? function_declarations).flatMap(
-        (declared) => asText(asJson(declared).name) ?? [],
+      return asArray(functionDeclarations ?? function_declarations).flatMap(
+        (declared) => asString(asJson(declared).name) ?? [],
       )
     }),
   }
@@ -29,8 +30,8 @@ export function readCall(body: unknown, route: WireRoute): ModelCall {
 
 /** A conversation may be one text or one message. */
 function contentsOf(contents: unknown): readonly unknown[] {
-  if (Array.isArray(contents)) return contents.filter((item) => isJson(item) || typeof item === 'string')
-  return isJson(contents) || typeof contents === 'string' ? [contents] : []
+  if (Array.isArray(contents)) return contents.filter((item) => isObject(item) || typeof item === 'string')
+  return isObject(contents) || typeof contents === 'string' ? [contents] : []
 }
 
 function readContent(content: unknown): CallMessage {
@@ -41,34 +42,34 @@ function readContent(content: unknown): CallMessage {
     text: textOf(parts),
     toolCalls: parts.flatMap((part) => {
       const call = part.functionCall ?? part.function_call
-      if (!isJson(call)) return []
-      return [{ id: asText(call.id) ?? null, name: asText(call.name) ?? '', input: call.args ?? {} }]
+      if (!isObject(call)) return []
+      return [{ id: asString(call.id) ?? null, name: asString(call.name) ?? '', input: call.args ?? {} }]
     }),
     toolResults: parts.flatMap((part) => {
       const answer = part.functionResponse ?? part.function_response
-      return isJson(answer) ? [readToolResult(answer)] : []
+      return isObject(answer) ? [readToolResult(answer)] : []
     }),
   }
 }
 
 /** By custom a result is `{output}` or `{error}`; any other object is a result as it stands. */
-function readToolResult({ id, response }: Json): CallMessage['toolResults'][number] {
+function readToolResult({ id, response }: JsonObject): CallMessage['toolResults'][number] {
   const { output, error } = asJson(response)
   const told = error ?? output ?? response
   return {
-    id: asText(id) ?? null,
-    text: asText(told) ?? jsonText(told),
+    id: asString(id) ?? null,
+    text: asString(told) ?? jsonText(told),
     isError: error !== undefined && error !== null,
   }
 }
 
 /** A message, or what clients write in its place: a text, one part, a list of parts. */
-function partsOf(content: unknown): readonly Json[] {
-  const items = isJson(content) && Array.isArray(content.parts) ? content.parts : [content].flat()
-  return items.map((item) => (typeof item === 'string' ? { text: item } : item)).filter(isJson)
+function partsOf(content: unknown): readonly JsonObject[] {
+  const items = isObject(content) && Array.isArray(content.parts) ? content.parts : [content].flat()
+  return items.map((item) => (typeof item === 'string' ? { text: item } : item)).filter(isObject)
 }
 
-function textOf(parts: readonly Json[]): string {
+function textOf(parts: readonly JsonObject[]): string {
   return parts
     .flatMap(({ text, thought }) => (typeof text === 'string' && thought !== true ? [text] : []))
     .join('\n')

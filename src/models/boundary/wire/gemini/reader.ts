@@ -1,6 +1,7 @@
+import { asArray, asString, isObject, type JsonObject } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading } from '../contract.ts'
-import { asJson, asList, asText, isJson, type Json, parseJson } from '../json.ts'
+import { asJson, parseJson } from '../json.ts'
 import { createReplyBody } from '../reply-body.ts'
 import { readUsage } from './usage.ts'
 
@@ -13,19 +14,19 @@ export function createReader(contentType: string): ReplyReader {
   let error: ReplyReading['error'] = null
   let complete = false
 
-  const readPart = (part: Json): void => {
+  const readPart = (part: JsonObject): void => {
     if (typeof part.text === 'string') (part.thought === true ? thinking : text).push(part.text)
-    if (isJson(part.functionCall)) {
+    if (isObject(part.functionCall)) {
       const { id, name, args } = part.functionCall
-      toolCalls.push({ id: asText(id) ?? null, name: asText(name) ?? '', input: args ?? {} })
+      toolCalls.push({ id: asString(id) ?? null, name: asString(name) ?? '', input: args ?? {} })
     }
   }
-  const readPiece = (piece: Json): void => {
-    if (isJson(piece.error)) error = readError(piece.error)
-    model = asText(piece.modelVersion) ?? model
+  const readPiece = (piece: JsonObject): void => {
+    if (isObject(piece.error)) error = readError(piece.error)
+    model = asString(piece.modelVersion) ?? model
     tokens = readUsage(piece.usageMetadata) ?? tokens
-    const candidate = asJson(asList(piece.candidates)[0])
-    for (const part of asList(asJson(candidate.content).parts)) readPart(asJson(part))
+    const candidate = asJson(asArray(piece.candidates)[0])
+    for (const part of asArray(asJson(candidate.content).parts)) readPart(asJson(part))
     // A prompt that was refused has no candidate, and so none that finishes.
     if (typeof candidate.finishReason === 'string' || asJson(piece.promptFeedback).blockReason !== undefined)
       complete = true
@@ -34,8 +35,8 @@ export function createReader(contentType: string): ReplyReader {
     onEvent: ({ data }) => readPiece(asJson(parseJson(data))),
     onDocument: (document) => {
       // A stream that nobody asked to be events is a list of its pieces.
-      for (const piece of asList(document)) readPiece(asJson(piece))
-      if (!isJson(document)) return
+      for (const piece of asArray(document)) readPiece(asJson(piece))
+      if (!isObject(document)) return
       readPiece(document)
       complete = true
     },
@@ -49,6 +50,6 @@ export function createReader(contentType: string): ReplyReader {
   }
 }
 
-function readError({ status, message }: Json): ReplyReading['error'] {
-  return { type: asText(status) ?? null, message: asText(message) ?? '' }
+function readError({ status, message }: JsonObject): ReplyReading['error'] {
+  return { type: asString(status) ?? null, message: asString(message) ?? '' }
 }

@@ -1,8 +1,9 @@
+import { isObject, type JsonObject } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
-import { asCount, isJson, type Json } from '../json.ts'
+import { asCount } from '../json.ts'
 
 /** Google counts cached tokens into the prompt, knows no writing of a cache, and counts thoughts apart from the answer. */
-export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): Json {
+export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): JsonObject {
   const prompt = input + cacheRead + cacheWrite
   return {
     promptTokenCount: prompt,
@@ -15,7 +16,7 @@ export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: T
 
 /** Null when the provider told nothing. */
 export function readUsage(told: unknown): TokenUsage | null {
-  if (!isJson(told)) return null
+  if (!isObject(told)) return null
   const cacheRead = asCount(told.cachedContentTokenCount) ?? 0
   const prompt = (asCount(told.promptTokenCount) ?? 0) + (asCount(told.toolUsePromptTokenCount) ?? 0)
   const thinking = asCount(told.thoughtsTokenCount)

@@ -1,5 +1,6 @@
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
 import type { SseEvent } from '../contract.ts'
-import { asJson, asList, type Json, jsonText, parseJson } from '../json.ts'
+import { asJson, jsonText, parseJson } from '../json.ts'
 
 /** Joins chunks that carry nothing but more of the same text or of the same arguments. */
 export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
@@ -16,13 +17,13 @@ export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
 }
 
 interface Piece {
-  readonly chunk: Json
+  readonly chunk: JsonObject
   /** Which text of the chunk it is; a call with its index. */
   readonly slot: string
   readonly text: string
   /** Holds nothing else, so that it may be taken up by the chunk before. */
   readonly bare: boolean
-  readonly put: (text: string) => Json
+  readonly put: (text: string) => JsonObject
 }
 
 function continues(before: Piece, piece: Piece, sameName: boolean): boolean {
@@ -37,7 +38,7 @@ function writePiece(event: SseEvent, piece: Piece): SseEvent {
 /** null: more than one text, or none, or something that must stay where it is. */
 function readPiece({ data }: SseEvent): Piece | null {
   const chunk = asJson(parseJson(data))
-  const choices = asList(chunk.choices)
+  const choices = asArray(chunk.choices)
   const choice = asJson(choices[0])
   if (choices.length !== 1 || isSet(chunk.usage) || isSet(chunk.error)) return null
   if (isSet(choice.finish_reason) || isSet(choice.logprobs) || jsonText(chunk) === '') return null
@@ -45,7 +46,7 @@ function readPiece({ data }: SseEvent): Piece | null {
   const [key, ...others] = filledKeys(delta)
   if (key === undefined || others.length > 0) return null
   const at = `${choice.index ?? 0} ${key}`
-  const put = (value: unknown): Json => ({ ...choice, delta: { ...delta, [key]: value } })
+  const put = (value: unknown): JsonObject => ({ ...choice, delta: { ...delta, [key]: value } })
   if (key === 'tool_calls') return readCallPiece(chunk, at, delta, put)
   const text = delta[key]
   if (typeof text !== 'string' || !textKeys.has(key)) return null
@@ -54,8 +55,13 @@ function readPiece({ data }: SseEvent): Piece | null {
 
 const textKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'reasoning_content', 'reasoning'])
 
-function readCallPiece(chunk: Json, at: string, delta: Json, put: (value: unknown) => Json): Piece | null {
-  const calls = asList(delta.tool_calls)
+function readCallPiece(
+  chunk: JsonObject,
+  at: string,
+  delta: JsonObject,
+  put: (value: unknown) => JsonObject,
+): Piece | null {
+  const calls = asArray(delta.tool_calls)
   const call = asJson(calls[0])
   const kind = isSet(call.custom) ? 'custom' : 'function'
   const key = kind === 'custom' ? 'input' : 'arguments'
@@ -72,7 +78,7 @@ function readCallPiece(chunk: Json, at: string, delta: Json, put: (value: unknow
 }
 
 /** The keys that say something. An empty text says that a text begins, when it is alone. */
-function filledKeys(delta: Json): readonly string[] {
+function filledKeys(delta: JsonObject): readonly string[] {
   const keys = Object.keys(delta).filter((key) => key !== 'role' && isSet(delta[key]))
   const filled = keys.filter((key) => delta[key] !== '')
   return filled.length > 0 ? filled : keys.slice(0, 1)

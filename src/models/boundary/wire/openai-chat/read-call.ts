@@ -1,12 +1,13 @@
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
 import type { CallMessage, ModelCall } from '../../contract.ts'
 import { callKind } from '../call-kind.ts'
 import type { WireRoute } from '../contract.ts'
-import { asCount, asJson, asList, type Json } from '../json.ts'
+import { asCount, asJson } from '../json.ts'
 import { joinedText, readArguments, textOf, wordOf } from '../openai/words.ts'
 
 export function readCall(body: unknown, route: WireRoute): ModelCall {
   const request = asJson(body)
-  const messages = asList(request.messages).map(asJson)
+  const messages = asArray(request.messages).map(asJson)
   const read = {
     api: 'openai-chat',
     model: textOf(request.model),
@@ -16,7 +17,7 @@ export function readCall(body: unknown, route: WireRoute): ModelCall {
       .map((message) => joinedText(message.content))
       .join('\n'),
     messages: messages.slice(leading(messages)).map(readMessage),
-    tools: [...asList(request.tools).map(toolName), ...asList(request.functions).map(nameOf)].filter(
+    tools: [...asArray(request.tools).map(toolName), ...asArray(request.functions).map(nameOf)].filter(
       (name) => name !== null,
     ),
     maxOutputTokens: asCount(request.max_completion_tokens) ?? asCount(request.max_tokens) ?? null,
@@ -25,16 +26,16 @@ export function readCall(body: unknown, route: WireRoute): ModelCall {
 }
 
 /** What opens a conversation is its system prompt; what is told later stands in its place as well. */
-function leading(messages: readonly Json[]): number {
+function leading(messages: readonly JsonObject[]): number {
   const first = messages.findIndex((message) => !isSystem(message))
   return first === -1 ? messages.length : first
 }
 
-function isSystem(message: Json): boolean {
+function isSystem(message: JsonObject): boolean {
   return message.role === 'system' || message.role === 'developer'
 }
 
-function readMessage(message: Json): CallMessage {
+function readMessage(message: JsonObject): CallMessage {
   const text = joinedText(message.content)
   if (message.role === 'tool' || message.role === 'function') {
     const id = wordOf(message.tool_call_id)
@@ -46,8 +47,8 @@ function readMessage(message: Json): CallMessage {
 }
 
 /** The calls of a message, in a request or in an answer: of functions, of free-form tools, and the one of old. */
-export function readToolCalls(message: Json): CallMessage['toolCalls'] {
-  const calls = asList(message.tool_calls).map((item) => {
+export function readToolCalls(message: JsonObject): CallMessage['toolCalls'] {
+  const calls = asArray(message.tool_calls).map((item) => {
     const call = asJson(item)
     const custom = asJson(call.custom)
     const id = wordOf(call.id)
@@ -59,7 +60,7 @@ export function readToolCalls(message: Json): CallMessage['toolCalls'] {
   return typeof old.name === 'string' ? [...calls, { id: null, ...readFunction(old) }] : calls
 }
 
-function readFunction(called: Json): { name: string; input: unknown } {
+function readFunction(called: JsonObject): { name: string; input: unknown } {
   return { name: textOf(called.name), input: readArguments(called.arguments) }
 }
 

@@ -1,6 +1,7 @@
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading, SseEvent } from '../contract.ts'
-import { asJson, asList, type Json, jsonText, parseJson } from '../json.ts'
+import { asJson, jsonText, parseJson } from '../json.ts'
 import { errorOfBody } from '../openai/failure.ts'
 import { createReplyReader, type ReplyDraft } from '../openai/read-reply.ts'
 import { chatUsage, readUsage } from '../openai/usage.ts'
@@ -28,13 +29,13 @@ function createDraft(): ReplyDraft {
   const thinking: string[] = []
   const calls = new Map<string, CallDraft>()
 
-  const readHead = (body: Json): void => {
+  const readHead = (body: JsonObject): void => {
     model = wordOf(body.model) ?? model
     tokens = readUsage(chatUsage, body.usage) ?? tokens
     error = errorOfBody(body) ?? error
     if (error !== null) ended = true
   }
-  const readWords = (words: Json): void => {
+  const readWords = (words: JsonObject): void => {
     text.push(joinedText(words.content), textOf(words.refusal))
     // Servers that send both send the same twice.
     thinking.push(wordOf(words.reasoning_content) ?? textOf(words.reasoning))
@@ -72,13 +73,13 @@ function createDraft(): ReplyDraft {
 }
 
 /** An agent reads one answer; the others of a call for many are left alone. */
-function firstChoice(body: Json): unknown {
-  const choices = asList(body.choices)
+function firstChoice(body: JsonObject): unknown {
+  const choices = asArray(body.choices)
   return choices.find((choice) => (asJson(choice).index ?? 0) === 0)
 }
 
-function addCalls(calls: Map<string, CallDraft>, delta: Json): void {
-  for (const item of asList(delta.tool_calls)) {
+function addCalls(calls: Map<string, CallDraft>, delta: JsonObject): void {
+  for (const item of asArray(delta.tool_calls)) {
     const call = asJson(item)
     const custom = asJson(call.custom)
     const isCustom = call.type === 'custom' || call.custom !== undefined
@@ -91,7 +92,7 @@ function addCalls(calls: Map<string, CallDraft>, delta: Json): void {
 }
 
 /** Google's server sends no index: there an id begins a call, and what has none goes on with the last. */
-function callKey(calls: Map<string, CallDraft>, call: Json): string {
+function callKey(calls: Map<string, CallDraft>, call: JsonObject): string {
   if (typeof call.index === 'number') return String(call.index)
   const id = wordOf(call.id)
   return id === null ? ([...calls.keys()].at(-1) ?? '') : `id ${id}`
@@ -101,7 +102,7 @@ function addPiece(
   calls: Map<string, CallDraft>,
   key: string,
   id: string | null,
-  called: Json,
+  called: JsonObject,
   custom: boolean,
 ): void {
   const known = calls.get(key) ?? { id: null, name: '', pieces: [], custom }

@@ -1,14 +1,15 @@
-import { asJson, asList, type Json } from '../json.ts'
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
+import { asJson } from '../json.ts'
 import { textOf } from '../openai/words.ts'
 
 export interface ItemDrafts {
-  readEvent(type: string, event: Json): void
+  readEvent(type: string, event: JsonObject): void
   /** Items as they would stand in `output`, in their order; what a stream did not finish as far as it came. */
-  list(): readonly Json[]
+  list(): readonly JsonObject[]
 }
 
 interface Draft {
-  item: Json
+  item: JsonObject
   done: boolean
   /** By the kind of the pieces, in the order in which the first of each came. */
   readonly pieces: Map<string, string[]>
@@ -36,7 +37,7 @@ const types: Readonly<Record<string, string>> = {
 /** Puts the items of a stream together. A whole item counts for more than its pieces. */
 export function createItemDrafts(): ItemDrafts {
   const drafts = new Map<string, Draft>()
-  const draftAt = (key: string, item: Json): Draft => {
+  const draftAt = (key: string, item: JsonObject): Draft => {
     const known = drafts.get(key)
     if (known !== undefined) return known
     const draft: Draft = { item, done: false, pieces: new Map() }
@@ -64,20 +65,20 @@ export function createItemDrafts(): ItemDrafts {
 }
 
 /** The index where it is told, the id otherwise. */
-function keyOf({ output_index: index }: Json, id: unknown): string {
+function keyOf({ output_index: index }: JsonObject, id: unknown): string {
   return typeof index === 'number' ? String(index) : `id ${textOf(id)}`
 }
 
-function beginning(type: string): Json {
+function beginning(type: string): JsonObject {
   return type === 'message' ? { type, role: 'assistant' } : { type }
 }
 
-function filled({ item, pieces }: Draft): Json {
+function filled({ item, pieces }: Draft): JsonObject {
   const texts = (slot: string): readonly string[] =>
     [...pieces].filter(([key]) => key.startsWith(`${slot} `)).map(([, parts]) => parts.join(''))
-  const parts = (slot: 'content' | 'summary'): Json => {
+  const parts = (slot: 'content' | 'summary'): JsonObject => {
     const told = texts(slot)
-    return { [slot]: told.length > 0 ? told.map((text) => ({ text })) : asList(item[slot]) }
+    return { [slot]: told.length > 0 ? told.map((text) => ({ text })) : asArray(item[slot]) }
   }
   switch (item.type) {
     case 'message':

@@ -1,7 +1,8 @@
+import { asArray } from '../../../../core/json-fields.ts'
 import type { CallMessage, ModelCall } from '../../contract.ts'
 import { callKind } from '../call-kind.ts'
 import type { WireRoute } from '../contract.ts'
-import { asCount, asJson, asList } from '../json.ts'
+import { asCount, asJson } from '../json.ts'
 import { textOf } from '../openai/words.ts'
 import { type ReadItem, readItem } from './read-item.ts'
 import { toolNames } from './tool-name.ts'
@@ -9,7 +10,7 @@ import { toolNames } from './tool-name.ts'
 export function readCall(body: unknown, route: WireRoute): ModelCall {
   const request = asJson(body)
   const items =
-    typeof request.input === 'string' ? [{ role: 'user', content: request.input }] : asList(request.input)
+    typeof request.input === 'string' ? [{ role: 'user', content: request.input }] : asArray(request.input)
   const said = items.map(readItem)
   const system = said.flatMap((item) => (item.kind === 'system' ? [item.text] : []))
   const instructions = textOf(request.instructions)

@@ -1,5 +1,6 @@
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
 import type { CallMessage } from '../../contract.ts'
-import { asJson, asList, type Json } from '../json.ts'
+import { asJson } from '../json.ts'
 import { joinedText, readArguments, textOf, wordOf } from '../openai/words.ts'
 import { joinName, toolNames } from './tool-name.ts'
 
@@ -36,7 +37,7 @@ function speaker(role: unknown): 'system' | 'user' | 'assistant' {
 /** What one of Codex's agents tells another: the last part has it in a field made for ciphers, as plain text. */
 function agentText(content: unknown): string {
   return joinedText(
-    asList(content).map((part) => {
+    asArray(content).map((part) => {
       const { text, encrypted_content: hidden } = asJson(part)
       return { text: text ?? hidden }
     }),
@@ -44,7 +45,7 @@ function agentText(content: unknown): string {
 }
 
 /** Raw thoughts where the model shows them, its summary of them otherwise. */
-function thoughts(item: Json): string {
+function thoughts(item: JsonObject): string {
   return plainText(item.content) || plainText(item.summary)
 }
 
@@ -52,14 +53,14 @@ function plainText(parts: unknown): string {
   return Array.isArray(parts) ? parts.map((part) => textOf(asJson(part).text)).join('') : ''
 }
 
-function readCallItem(type: string, item: Json): ToolCall {
+function readCallItem(type: string, item: JsonObject): ToolCall {
   const id = wordOf(item.call_id) ?? wordOf(item.id)
   if (type === 'custom_tool_call') return { id, name: joinName(item), input: textOf(item.input) }
   const name = type === 'function_call' ? joinName(item) : type.slice(0, -'_call'.length)
   return { id, name, input: readArguments(item.arguments ?? item.action) }
 }
 
-function readOutput(item: Json): ToolResult {
+function readOutput(item: JsonObject): ToolResult {
   const nested = asJson(item.output)
   return {
     id: wordOf(item.call_id) ?? wordOf(item.id),

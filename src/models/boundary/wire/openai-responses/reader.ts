@@ -1,6 +1,7 @@
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading } from '../contract.ts'
-import { asJson, asList, type Json, parseJson } from '../json.ts'
+import { asJson, parseJson } from '../json.ts'
 import { errorOfBody, readError } from '../openai/failure.ts'
 import { createReplyReader, type ReplyDraft } from '../openai/read-reply.ts'
 import { readUsage, responsesUsage } from '../openai/usage.ts'
@@ -28,11 +29,11 @@ function createDraft(): ReplyDraft {
   let output: readonly unknown[] = []
   const items = createItemDrafts()
 
-  const readResponse = (response: Json): void => {
+  const readResponse = (response: JsonObject): void => {
     model = wordOf(response.model) ?? model
     tokens = readUsage(responsesUsage, response.usage) ?? tokens
     error = errorOfBody(response) ?? error
-    const listed = asList(response.output)
+    const listed = asArray(response.output)
     if (listed.length > 0) output = listed
   }
   return {
@@ -60,7 +61,7 @@ function createDraft(): ReplyDraft {
 const unnamed = { type: null, message: 'an error without a message' }
 
 /** `type` is the event's there, not the error's. */
-function withoutType({ type, ...rest }: Json): Json {
+function withoutType({ type, ...rest }: JsonObject): JsonObject {
   return rest
 }
 

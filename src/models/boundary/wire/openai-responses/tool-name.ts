@@ -1,8 +1,9 @@
-import { asJson, asList, type Json } from '../json.ts'
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
+import { asJson } from '../json.ts'
 import { textOf, wordOf } from '../openai/words.ts'
 
 /** A tool of a namespace is told as `namespace.tool`: no tool of OpenAI's may have a dot in its name. */
-export function joinName({ namespace, name }: Json): string {
+export function joinName({ namespace, name }: JsonObject): string {
   const room = wordOf(namespace)
   return room === null ? textOf(name) : `${room}.${textOf(name)}`
 }
@@ -23,12 +24,12 @@ export function splitName(name: string, offered: readonly string[]): WrittenName
 
 /** The names of a list of tools: what has none, such as a search of the provider's, goes by its type. */
 export function toolNames(tools: unknown): readonly string[] {
-  return asList(tools).flatMap((item) => {
+  return asArray(tools).flatMap((item) => {
     const name = toolName(item)
     if (name === null) return []
     const { type, tools: inner } = asJson(item)
     if (type !== 'namespace') return [name]
-    return asList(inner).flatMap((member) => {
+    return asArray(inner).flatMap((member) => {
       const own = toolName(member)
       return own === null ? [] : [`${name}.${own}`]
     })

@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { WireFailure } from '../../contract.ts'
 import type { EncodedReply, ReplyReading } from '../contract.ts'
-import { asJson, type Json } from '../json.ts'
+import { asJson } from '../json.ts'
 import { wordOf } from './words.ts'
 
 interface Words {
@@ -38,7 +39,7 @@ export function readError(error: unknown): NonNullable<ReplyReading['error']> | 
 }
 
 /** An answer that is an error instead of what was asked for. Some servers leave out the envelope. */
-export function errorOfBody(body: Json): NonNullable<ReplyReading['error']> | null {
+export function errorOfBody(body: JsonObject): NonNullable<ReplyReading['error']> | null {
   return readError(body.error) ?? (body.object === 'error' ? readError(body) : null)
 }
 

@@ -1,12 +1,13 @@
+import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { ReplyReader, ReplyReading, SseEvent } from '../contract.ts'
-import { asJson, type Json } from '../json.ts'
+import { asJson } from '../json.ts'
 import { createReplyBody } from '../reply-body.ts'
 
 /** What is known of an answer while it is read. */
 export interface ReplyDraft {
   readEvent(event: SseEvent): void
   /** A whole answer. */
-  readBody(body: Json): void
+  readBody(body: JsonObject): void
   finish(): ReplyReading
 }
 

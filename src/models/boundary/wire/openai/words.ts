@@ -1,4 +1,5 @@
-import { asJson, asList, type Json, parseJson } from '../json.ts'
+import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
+import { asJson, parseJson } from '../json.ts'
 
 /** Empty for what is no text. */
 export function textOf(value: unknown): string {
@@ -24,13 +25,13 @@ export function readArguments(written: unknown): unknown {
 /** Text, or parts of which some hold text, joined by newlines. */
 export function joinedText(content: unknown): string {
   if (typeof content === 'string') return content
-  return asList(content)
+  return asArray(content)
     .map((part) => (typeof part === 'string' ? part : partText(asJson(part))))
     .filter((text) => text !== null)
     .join('\n')
 }
 
-function partText(part: Json): string | null {
+function partText(part: JsonObject): string | null {
   if (typeof part.text === 'string') return part.text
   return typeof part.refusal === 'string' ? part.refusal : null
 }

@@ -1,7 +1,7 @@
-export type Json = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** An object of a line that may hold anything; null when the text is no JSON object. */
-export function parseObject(line: string): Json | null {
+export function parseObject(line: string): JsonObject | null {
   if (!line.trimStart().startsWith('{')) return null
   try {
     return asObject(JSON.parse(line))
@@ -10,7 +10,7 @@ export function parseObject(line: string): Json | null {
   }
 }
 
-export function asObject(value: unknown): Json | null {
+export function asObject(value: unknown): JsonObject | null {
   return isObject(value) ? value : null
 }
 
@@ -41,7 +41,7 @@ export function asStrings(value: unknown): readonly string[] | undefined {
 }
 
 /** The objects of a list; none when it is no list. */
-export function asObjects(value: unknown): readonly Json[] {
+export function asObjects(value: unknown): readonly JsonObject[] {
   return asArray(value)
     .map(asObject)
     .filter((item) => item !== null)
@@ -56,6 +56,6 @@ export function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }
 
-function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
