@@ -43,7 +43,6 @@ export { type ReadSettings, readSettings } from './guard-engine/settings/read-se
 export type { Settings } from './guard-engine/settings/settings.ts'
 export { type InstallOutcome, installHooks } from './guard-install/install-hooks.ts'
 export { type UninstallOutcome, uninstallHooks } from './guard-install/uninstall-hooks.ts'
-export { type BehindSession, type ModelBehind, openBehind } from './models/boundary/behind.ts'
 export type {
   Boundary,
   BoundarySession,
@@ -52,7 +51,9 @@ export type {
   SessionReport,
 } from './models/boundary/contract.ts'
 export { endpointVariables } from './models/boundary/contract.ts'
+export type { ModelLink } from './models/boundary/model-link.ts'
 export { openBoundary } from './models/boundary/open-boundary.ts'
+export { type LinkSession, openModelLink } from './models/boundary/open-model-link.ts'
 export { readBoundaryScript } from './models/boundary/script/read-boundary-script.ts'
 export { createBudget } from './models/budget.ts'
 export {

@@ -1,4 +1,4 @@
-import type { ReplayMode } from '../models/boundary/replay-mode.ts'
+import type { ReplayMode } from '../models/boundary/model-link.ts'
 import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
 
 /** Flags of `gantry test`, as commander hands them over. Absent means: the file or the default decides. */

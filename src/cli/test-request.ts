@@ -1,5 +1,5 @@
 import { GantryError } from '../core/error.ts'
-import { replayModes } from '../models/boundary/replay-mode.ts'
+import { replayModes } from '../models/boundary/model-link.ts'
 import { failedTrials, frozenRequest } from '../scenario/earlier-run.ts'
 import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import { parseShard } from '../scenario/plan.ts'

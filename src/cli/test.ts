@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { replayModes } from '../models/boundary/replay-mode.ts'
+import { replayModes } from '../models/boundary/model-link.ts'
 import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import type { CliContext } from './context.ts'
 import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'

@@ -9,7 +9,7 @@ export interface OpenModelOptions {
   readonly maxCostUsd?: number
 }
 
-/** How an agent that runs in process gets its model: by the project's prices, and through the boundary when it is behind one. */
+/** How an agent that runs in process gets its model: with the project's prices, and through the boundary when it has a model link. */
 export function modelOpener({
   root,
   config,
@@ -18,7 +18,7 @@ export function modelOpener({
     // Loaded when asked for: most runs need no model of their own.
     const { resolveModel } = await import('../models/index.ts')
     return resolveModel(name, {
-      env: endpoint === undefined ? env : behindEndpoint(endpoint, env),
+      env: endpoint === undefined ? env : withEndpoint(endpoint, env),
       base: root,
       prices: config.models,
       budget: createBudget(maxCostUsd ?? null),
@@ -27,7 +27,7 @@ export function modelOpener({
 }
 
 /** Which provider is asked stays as it would be without the boundary. */
-export function behindEndpoint(
+export function withEndpoint(
   endpoint: ModelEndpoint,
   env: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

@@ -1,16 +1,16 @@
 import type { ResolvedAgent } from './resolve-agent.ts'
 
 /**
- * What an agent is owed of the caller's environment. One whose model is behind the boundary is not given the keys to it: it
- * needs none, and could not lose them.
+ * The variables of the caller's environment that the agent gets. With a model link it does not get the keys of its provider: it
+ * does not need them, so it cannot leak them.
  */
 export function ownVariables(
   agent: Pick<ResolvedAgent, 'inheritEnv' | 'credentials' | 'env'>,
   host: Readonly<Record<string, string | undefined>>,
-  isBehind: boolean,
+  hasModelLink: boolean,
 ): Record<string, string> {
   const own = { ...inherited(agent.inheritEnv, host), ...agent.credentials, ...agent.env }
-  return isBehind ? withoutKeys(agent, own) : own
+  return hasModelLink ? withoutKeys(agent, own) : own
 }
 
 export function withoutKeys(

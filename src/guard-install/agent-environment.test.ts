@@ -26,7 +26,7 @@ const host = {
 const places = { home: '/run/home', tmp: '/run/tmp' }
 
 test('the agent lives in the caller’s home and gets what it is owed, and nothing else', () => {
-  const env = agentEnvironment({ agent, host, isBehind: false, ...places })
+  const env = agentEnvironment({ agent, host, hasModelLink: false, ...places })
   expect(env).toMatchObject({
     HOME: '/home/me',
     XDG_STATE_HOME: '/home/me/state',
@@ -39,7 +39,9 @@ test('the agent lives in the caller’s home and gets what it is owed, and nothi
 
 test('its guard has the caller’s settings and ledger, and leaves other tasks alone', () => {
   for (const home of ['host', 'isolated'] as const)
-    expect(agentEnvironment({ agent: { ...agent, home }, host, isBehind: false, ...places })).toMatchObject({
+    expect(
+      agentEnvironment({ agent: { ...agent, home }, host, hasModelLink: false, ...places }),
+    ).toMatchObject({
       GANTRY_GUARD_HOME: '/home/me/state/gantry/guard',
       HARNESS_LOOP_THRESHOLD: '9',
       HARNESS_REQUIRE_PLAN_CHECK: 'false',
@@ -47,7 +49,7 @@ test('its guard has the caller’s settings and ledger, and leaves other tasks a
 })
 
 test('one that lives apart sees nothing of the caller’s home, one behind the boundary no key', () => {
-  const env = agentEnvironment({ agent: { ...agent, home: 'isolated' }, host, isBehind: true, ...places })
+  const env = agentEnvironment({ agent: { ...agent, home: 'isolated' }, host, hasModelLink: true, ...places })
   expect(env).toMatchObject({
     HOME: '/run/home',
     TMPDIR: '/run/tmp',

@@ -9,7 +9,7 @@ export interface EnvironmentFacts {
   readonly agent: ResolvedAgent
   /** Of the caller. */
   readonly host: Variables
-  readonly isBehind: boolean
+  readonly hasModelLink: boolean
   /** For an agent that lives apart. */
   readonly home: string
   readonly tmp: string
@@ -46,7 +46,7 @@ const personal = [
  * the same settings and writes the same ledger as the guard outside; other open tasks are not its business.
  */
 export function agentEnvironment(facts: EnvironmentFacts): Record<string, string> {
-  const { agent, host, isBehind, home, tmp } = facts
+  const { agent, host, hasModelLink, home, tmp } = facts
   const isHost = agent.home === 'host' && host.HOME !== undefined
   return {
     ...hermeticEnv({
@@ -58,7 +58,7 @@ export function agentEnvironment(facts: EnvironmentFacts): Record<string, string
         ...Object.keys(host).filter((name) => name.startsWith('HARNESS_')),
       ],
     }),
-    ...ownVariables(agent, host, isBehind),
+    ...ownVariables(agent, host, hasModelLink),
     GANTRY_GUARD_HOME: guardHome(host),
     HARNESS_REQUIRE_PLAN_CHECK: 'false',
   }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { loadProject } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
-import type { ReplayMode } from '../models/boundary/replay-mode.ts'
+import type { ReplayMode } from '../models/boundary/model-link.ts'
 import type { Reporter } from '../report/contract.ts'
 import type { Store } from '../store/contract.ts'
 import { loadConfigWithOverrides } from './config/load-config.ts'

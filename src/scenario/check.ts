@@ -109,7 +109,7 @@ async function tryCommand(
     prices: {},
     redaction: createRedaction(redact, env, expandValues(entry.target.env, env)),
     env,
-    behind: null,
+    modelLink: null,
     checkpoints: { read: () => undefined, write: () => {} },
     withOracle,
     targetVersion: null,

@@ -7,9 +7,9 @@ import { sha256 } from '../io/sha256.ts'
 import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
-import { modelBehind, refuseLockedOut } from '../model-link/model-behind.ts'
-import type { ModelBehind } from '../models/boundary/behind.ts'
+import { chooseModelLink, requireModelAccess } from '../model-link/choose-model-link.ts'
 import type { FaultsConfig } from '../models/boundary/faults.ts'
+import type { ModelLink } from '../models/boundary/model-link.ts'
 import { parseFault } from '../models/boundary/parse-fault.ts'
 import { type Budget, createBudget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
@@ -43,8 +43,8 @@ export interface PreparedRun {
   /** Cache key of a trial: changes with everything that could change its result. */
   readonly keys: ReadonlyMap<string, string>
   readonly redaction: Redaction
-  /** What stands behind each agent instead of its provider alone; nothing for those that are not here. */
-  readonly behind: ReadonlyMap<string, ModelBehind>
+  /** Model links by agent; an agent that is not listed calls its provider directly. */
+  readonly modelLink: ReadonlyMap<string, ModelLink>
   readonly faults: FaultsConfig | null
   /** The user's over the built-in ones. */
   readonly prices: PriceTable
@@ -84,11 +84,11 @@ export async function prepareRun(
     if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
   }
   const keys = trialKeys({ trials, cases, agents, targets, templates, request, env })
-  const behind = new Map<string, ModelBehind>()
+  const modelLink = new Map<string, ModelLink>()
   for (const agent of agents.values()) {
-    const model = modelBehind(agent, request)
-    if (model !== null) behind.set(agent.name, model)
-    refuseLockedOut(agent, model)
+    const model = chooseModelLink(agent, request)
+    if (model !== null) modelLink.set(agent.name, model)
+    requireModelAccess(agent, model)
   }
   const byName = new Map(cases.map((entry) => [entry.name, entry]))
   return {
@@ -109,7 +109,7 @@ export async function prepareRun(
       ...cases.map(({ target }) => expandValues(target.env, env)),
       ...[...agents.values()].map((agent) => agent.env),
     ),
-    behind,
+    modelLink,
     prices: { ...builtInPrices, ...project.config.models },
     faults:
       request.faults.length === 0 ? null : { faults: request.faults.map(parseFault), seed: request.seed },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { replayModes } from '../models/boundary/replay-mode.ts'
+import { replayModes } from '../models/boundary/model-link.ts'
 import { judgeBatchModes } from './judge-batch.ts'
 
 const names = z.array(z.string()).default([])

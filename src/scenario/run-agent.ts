@@ -1,11 +1,11 @@
 import type { AgentOutcome } from '../agents/contract.ts'
-import { runBehind } from '../model-link/run-behind.ts'
+import { runLinkedAgent } from '../model-link/run-linked-agent.ts'
 import type { Recorder } from './recorder.ts'
 import type { TrialEnvironment } from './trial-environment.ts'
 import type { TrialPlace } from './trial-place.ts'
 import type { TrialWork } from './trial-work.ts'
 
-/** The agent at work on the prompt of its case, with whatever stands behind it. */
+/** Runs the agent on the prompt of its case, through its model link when it has one. */
 export async function runAgent(
   work: TrialWork,
   place: TrialPlace,
@@ -13,9 +13,9 @@ export async function runAgent(
   recorder: Recorder,
 ): Promise<AgentOutcome> {
   const { planned, agent } = work
-  return runBehind({
+  return runLinkedAgent({
     driver: agent.driver,
-    behind: work.behind,
+    modelLink: work.modelLink,
     meter: agent.meter,
     prompt: work.case.scenario.task.prompt,
     workspace: place.fixture,

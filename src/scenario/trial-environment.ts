@@ -6,7 +6,7 @@ import { scriptEnvironment } from './script-environment.ts'
 import type { TrialPlace } from './trial-place.ts'
 import type { TrialWork } from './trial-work.ts'
 
-type EnvironmentFacts = Pick<TrialWork, 'planned' | 'case' | 'agent' | 'behind' | 'env'>
+type EnvironmentFacts = Pick<TrialWork, 'planned' | 'case' | 'agent' | 'modelLink' | 'env'>
 
 export interface TrialEnvironment {
   /** What the agent sees. */
@@ -19,7 +19,7 @@ export interface TrialEnvironment {
 
 /** The environments of one trial. The agent and the checks share HOME: many tools keep their data there. */
 export function trialEnvironment(
-  { planned, case: { target, targetProgram }, agent, behind, env: host }: EnvironmentFacts,
+  { planned, case: { target, targetProgram }, agent, modelLink, env: host }: EnvironmentFacts,
   place: TrialPlace,
 ): TrialEnvironment {
   const base = hermeticEnv({
@@ -42,7 +42,7 @@ export function trialEnvironment(
   return {
     agent: {
       ...base,
-      ...ownVariables(agent, host, behind !== null),
+      ...ownVariables(agent, host, modelLink !== null),
       ...tool,
       GANTRY_SCENARIO: planned.case,
       GANTRY_ATTEMPT: String(planned.attempt),

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
-import type { AgentBehind } from '../model-link/run-behind.ts'
+import { hasFaults } from '../model-link/run-linked-agent.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
 import { backoffMs } from '../models/retry.ts'
 import { cacheGet, cachePut } from '../store/cache.ts'
@@ -82,7 +82,7 @@ export function createTrialRunner(
         return made
       }
       // Broken on purpose: it would break again in the same way.
-      if (work.behind !== null && isBroken(work.behind)) return made
+      if (work.modelLink !== null && hasFaults(work.modelLink)) return made
       const pauseMs =
         record.failure === 'rate_limit' || record.failure === 'overloaded' ? backoffMs(tries) : 0
       const again = pauseMs > 0 ? waitedMs + pauseMs <= request.maxPauseMs : tries < request.infraRetries
@@ -137,7 +137,7 @@ function workOf(
     prices: prepared.prices,
     redaction: prepared.redaction,
     env: prepared.env,
-    behind: behindOf(prepared, planned, boundary),
+    modelLink: agentLinkOf(prepared, planned, boundary),
     checkpoints: {
       read,
       write: (name, value) => run.checkpoint(planned.id, name, value),
@@ -151,16 +151,12 @@ function workOf(
   }
 }
 
-function isBroken({ faults, model: { source } }: AgentBehind): boolean {
-  return faults !== null || (source.kind === 'script' && source.script.faults !== undefined)
-}
-
-function behindOf(
-  { behind, faults, project, request }: PreparedRun,
+function agentLinkOf(
+  { modelLink, faults, project, request }: PreparedRun,
   planned: PlannedTrial,
   boundary: RunnerPowers['boundary'],
-): TrialWork['behind'] {
-  const model = behind.get(planned.agent)
+): TrialWork['modelLink'] {
+  const model = modelLink.get(planned.agent)
   if (model === undefined) return null
   const cassettes =
     request.cassettes === undefined

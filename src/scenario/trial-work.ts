@@ -1,7 +1,7 @@
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { Redaction } from '../core/redaction.ts'
 import type { Clock } from '../io/clock.ts'
-import type { AgentBehind } from '../model-link/run-behind.ts'
+import type { AgentLink } from '../model-link/run-linked-agent.ts'
 import type { Budget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import type { PriceTable } from '../models/pricing.ts'
@@ -21,8 +21,8 @@ export interface TrialWork {
   readonly prices: PriceTable
   readonly redaction: Redaction
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What stands behind the agent instead of its provider alone; null: nothing of ours. */
-  readonly behind: AgentBehind | null
+  /** The agent's link to its model; null when it calls its provider directly. */
+  readonly modelLink: AgentLink | null
   readonly checkpoints: Checkpoints
   /** The files of the scenario's oracle are in the workspace. */
   readonly withOracle: boolean

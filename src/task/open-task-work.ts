@@ -34,7 +34,7 @@ const editTimeoutMs = 30 * 60_000
 export function openTaskWork(options: WorkOptions): TaskPowers['open'] {
   return async (site) => {
     const { start, env, store } = options
-    const { project, agentFile, agent, behind, model } = start
+    const { project, agentFile, agent, modelLink, model } = start
     // The task goes on with what it began with, also in another process.
     if (!site.run.inputs().has(agentFileName)) site.run.freeze(agentFileName, agentFile.text)
     // Taken up again, the task goes on with what it began with.
@@ -56,7 +56,7 @@ export function openTaskWork(options: WorkOptions): TaskPowers['open'] {
       {
         ...options,
         agent,
-        behind,
+        modelLink,
         model: agent.driver.name === 'builtin' ? model : (options.agentModel ?? 'default'),
         package: agentFile.file.package,
         artefacts: store.root,

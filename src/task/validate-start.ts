@@ -7,8 +7,8 @@ import { hermeticEnv } from '../io/hermetic-env.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { refusePipes } from '../io/refuse-pipes.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
-import { modelBehind } from '../model-link/model-behind.ts'
-import type { ModelBehind } from '../models/boundary/behind.ts'
+import { chooseModelLink } from '../model-link/choose-model-link.ts'
+import type { ModelLink } from '../models/boundary/model-link.ts'
 import { resolveModel } from '../models/index.ts'
 import type { SandboxEngine, SandboxName } from '../sandboxes/contract.ts'
 import { chooseEngine } from '../sandboxes/index.ts'
@@ -47,7 +47,7 @@ export interface ReadyStart {
   readonly agentFile: ReadAgentFile
   readonly project: Project
   readonly agent: ResolvedAgent
-  readonly behind: ModelBehind | null
+  readonly modelLink: ModelLink | null
   /** The model's name as it is priced. */
   readonly model: string
   readonly engine: SandboxEngine
@@ -103,7 +103,7 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
     problems.length > 0
   )
     return { kind: 'refused', problems }
-  const behind = modelBehind(agent, { replay: 'off', faults: [] })
+  const modelLink = chooseModelLink(agent, { replay: 'off', faults: [] })
   return {
     kind: 'ready',
     task,
@@ -111,7 +111,7 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
     agentFile,
     project,
     agent,
-    behind,
+    modelLink,
     model,
     engine,
     warnings: [

@@ -6,9 +6,9 @@ import { resolveAgent } from '../../src/config/resolve-agent.ts'
 import type { GantryEvent } from '../../src/core/event.ts'
 import { createRedaction, type Redaction } from '../../src/core/redaction.ts'
 import { systemClock } from '../../src/io/clock.ts'
-import { modelBehind } from '../../src/model-link/model-behind.ts'
+import { chooseModelLink } from '../../src/model-link/choose-model-link.ts'
 import { lazyBoundary } from '../../src/models/boundary/lazy-boundary.ts'
-import type { ReplayMode } from '../../src/models/boundary/replay-mode.ts'
+import type { ReplayMode } from '../../src/models/boundary/model-link.ts'
 import { type Budget, createBudget } from '../../src/models/budget.ts'
 import { builtInPrices } from '../../src/models/prices.ts'
 import type { Arm, PluginStep } from '../../src/plugin/contract.ts'
@@ -89,7 +89,7 @@ export function openExecuteLab(binary: string): ExecuteLab {
       probeEnv: { PATH: env.PATH, HOME: home },
       signal,
     })
-    const model = modelBehind(resolved, { replay: run.replay ?? 'off', faults: [] })
+    const model = chooseModelLink(resolved, { replay: run.replay ?? 'off', faults: [] })
     return {
       config: settled(config),
       plugin: run.plugin,
@@ -98,7 +98,7 @@ export function openExecuteLab(binary: string): ExecuteLab {
       trials: planTrials(run.scenarios, config, run.arms ?? ['alone']),
       done: run.done ?? new Set(),
       agent: resolved,
-      behind: model === null ? null : { model, boundary: boundary.get, faults: null },
+      modelLink: model === null ? null : { model, boundary: boundary.get, faults: null },
       cassettes: run.cassettes ?? join(root, 'cassettes'),
       prices: builtInPrices,
       budget: run.budget ?? createBudget(null),

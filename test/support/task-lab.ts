@@ -204,7 +204,7 @@ async function run(
       const editor = await openEditor(
         {
           agent,
-          behind: null,
+          modelLink: null,
           model: 'default',
           package: request.package,
           artefacts: store.root,

@@ -1,6 +1,6 @@
 import { GantryError } from '../../core/error.ts'
-import type { ModelSource } from '../../models/boundary/behind.ts'
 import type { FaultsConfig } from '../../models/boundary/faults.ts'
+import type { ModelSource } from '../../models/boundary/model-link.ts'
 import { parseFault } from '../../models/boundary/parse-fault.ts'
 import type { BoundaryFlags } from './boundary-flags.ts'
 

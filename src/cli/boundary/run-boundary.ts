@@ -3,9 +3,10 @@ import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { homeDirectory, temporaryRoot } from '../../io/host.ts'
 import { type AttachedEnd, runAttached } from '../../io/run-attached.ts'
-import { type BehindSession, type ModelBehind, openBehind } from '../../models/boundary/behind.ts'
 import { endpointVariables, providerVariables } from '../../models/boundary/contract.ts'
+import { isOffline, type ModelLink } from '../../models/boundary/model-link.ts'
 import { openBoundary } from '../../models/boundary/open-boundary.ts'
+import { type LinkSession, openModelLink } from '../../models/boundary/open-model-link.ts'
 import { hasKey } from '../../models/boundary/upstream.ts'
 import type { CliContext } from '../context.ts'
 import type { BoundaryFlags } from './boundary-flags.ts'
@@ -16,7 +17,7 @@ export interface BoundaryWork {
   /** Empty: serve until somebody ends it. */
   readonly command: readonly string[]
   readonly flags: BoundaryFlags
-  readonly model: ModelBehind
+  readonly model: ModelLink
   /** Absolute. */
   readonly cassette: string
 }
@@ -31,7 +32,7 @@ export async function runBoundary(work: BoundaryWork, context: CliContext): Prom
     const voice = flags.json === true ? jsonVoice(context) : plainVoice(context)
     let refused = 0
     let recorded = 0
-    const session = openBehind(boundary, model, {
+    const session = openModelLink(boundary, model, {
       places: placesOf(context),
       cassette: work.cassette,
       redact: createRedaction(project.config.redact, context.env).text,
@@ -72,7 +73,7 @@ export async function runBoundary(work: BoundaryWork, context: CliContext): Prom
 /** Resolves when the program has ended, when somebody ended us, or when a call had no answer. */
 async function until(
   { command, flags }: BoundaryWork,
-  session: BehindSession,
+  session: LinkSession,
   { cwd, env, signal }: CliContext,
 ): Promise<AttachedEnd | null> {
   const [program, ...args] = command
@@ -94,7 +95,7 @@ async function until(
 }
 
 /** A cap that is reached ends nobody: later calls are refused, and what to do about it is the caller's business. */
-function mismatchOf({ stopped }: BehindSession): AbortSignal {
+function mismatchOf({ stopped }: LinkSession): AbortSignal {
   const mismatch = new AbortController()
   stopped.addEventListener('abort', () => {
     if (stopped.reason === 'mismatch') mismatch.abort()
@@ -109,10 +110,11 @@ function codeOf({ report, program, refused }: BoundaryEnd, isInterrupted: boolea
   return program === null || program.exitCode === 0 ? exitCode.pass : exitCode.failed
 }
 
-function warnWithoutKey({ source, replay }: ModelBehind, { stderr }: CliContext): void {
-  if (source.kind === 'script' || replay === 'strict' || hasKey(source.upstream)) return
+function warnWithoutKey(modelLink: ModelLink, { stderr }: CliContext): void {
+  const { source } = modelLink
+  if (isOffline(modelLink) || source.kind !== 'provider' || hasKey(source.upstream)) return
   stderr.write(
-    'No key of a provider is in the environment: calls go on with the key that the program itself brings.\n',
+    'No key of a provider is in the environment: calls are forwarded with the key that the program itself sends.\n',
   )
 }
 

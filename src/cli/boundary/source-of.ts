@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { ModelSource } from '../../models/boundary/behind.ts'
+import type { ModelSource } from '../../models/boundary/model-link.ts'
 import { readBoundaryScript } from '../../models/boundary/script/read-boundary-script.ts'
 import { upstreamFrom } from '../../models/boundary/upstream.ts'
 import type { CliContext } from '../context.ts'

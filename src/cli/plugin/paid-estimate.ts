@@ -1,4 +1,5 @@
 import type { Project } from '../../config/load.ts'
+import { isOffline } from '../../models/boundary/model-link.ts'
 import type { Analysis } from '../../plugin/analyze/contract.ts'
 import type { CostEstimate } from '../../plugin/generate/estimate-costs.ts'
 import { estimateEvaluation } from '../../plugin/pipeline/estimate-evaluation.ts'
@@ -16,7 +17,10 @@ export function paidEstimate(
   const agent = project.config.agents[execution.agent]
   const isScripted = agent !== undefined && 'model_script' in agent && agent.model_script !== undefined
   const stages = estimate.stages.map((stage) =>
-    request.replay === 'strict' || (isScripted && stage.stage === 'execution')
+    isOffline({
+      source: { kind: isScripted && stage.stage === 'execution' ? 'script' : 'provider' },
+      replay: request.replay,
+    })
       ? { ...stage, estimated_cost_usd: 0 }
       : stage,
   )

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type ReplayMode, replayModes } from '../../models/boundary/replay-mode.ts'
+import { type ReplayMode, replayModes } from '../../models/boundary/model-link.ts'
 import { type Arm, arms, type PluginStage } from '../../plugin/contract.ts'
 import { count, duration, list, repeated, share, usd } from '../flag-values.ts'
 

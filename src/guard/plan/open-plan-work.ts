@@ -29,7 +29,7 @@ export async function openPlanWork(
   await using stack = new AsyncDisposableStack()
   const places = { home: join(run.dir, 'home'), tmp: join(run.dir, 'tmp') }
   for (const place of Object.values(places)) makeDirectories(place)
-  const env = agentEnvironment({ agent, host, isBehind: prepared.behind !== null, ...places })
+  const env = agentEnvironment({ agent, host, hasModelLink: prepared.modelLink !== null, ...places })
   const place = { root, home: env.HOME ?? places.home, env }
   if (guard.kind === 'temporary') {
     const { agent: hooked, path } = guard

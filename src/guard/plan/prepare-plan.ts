@@ -13,8 +13,8 @@ import type { HookProgram } from '../../guard-install/hook-program.ts'
 import { checkInstallable } from '../../guard-install/temporary-guard.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
-import { modelBehind } from '../../model-link/model-behind.ts'
-import type { ModelBehind } from '../../models/boundary/behind.ts'
+import { chooseModelLink } from '../../model-link/choose-model-link.ts'
+import type { ModelLink } from '../../models/boundary/model-link.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import type { PriceTable } from '../../models/pricing.ts'
 import { requirePlanFile } from './plan-file.ts'
@@ -27,8 +27,8 @@ export interface PreparedPlan {
   readonly request: PlanRequest
   readonly project: Project
   readonly agent: ResolvedAgent
-  /** What stands behind the agent in place of its provider; null when nothing does. */
-  readonly behind: ModelBehind | null
+  /** The agent's link to its model; null when it calls its provider directly. */
+  readonly modelLink: ModelLink | null
   readonly prices: PriceTable
   readonly redaction: Redaction
   /** Of the caller. */
@@ -69,12 +69,12 @@ export async function preparePlan(request: PlanRequest, powers: PreparePowers): 
     homeUnlessSaid: 'host',
   })
   refuseModel(request, project)
-  const behind = modelBehind(agent, { replay: 'off', faults: [] })
-  refuseLockedOut(agent, behind)
+  const modelLink = chooseModelLink(agent, { replay: 'off', faults: [] })
+  requireKey(agent, modelLink)
   const agentEnv = agentEnvironment({
     agent,
     host: env,
-    isBehind: behind !== null,
+    hasModelLink: modelLink !== null,
     home: scratch.path,
     tmp: scratch.path,
   })
@@ -91,7 +91,7 @@ export async function preparePlan(request: PlanRequest, powers: PreparePowers): 
     request,
     project,
     agent,
-    behind,
+    modelLink,
     prices: { ...builtInPrices, ...project.config.models },
     redaction: createRedaction(project.config.redact, env, agent.env),
     host: env,
@@ -118,8 +118,9 @@ function trustsHooks({ agent }: PlanRequest, { config }: Project): boolean {
 }
 
 /** Whether a person is logged in to a command-line agent only the agent knows; our own has nothing but keys. */
-function refuseLockedOut({ name, driver, probe }: ResolvedAgent, behind: ModelBehind | null): void {
-  if (driver.name !== 'builtin' || probe.authenticated !== false || behind?.source.kind === 'script') return
+function requireKey({ name, driver, probe }: ResolvedAgent, modelLink: ModelLink | null): void {
+  if (driver.name !== 'builtin' || probe.authenticated !== false || modelLink?.source.kind === 'script')
+    return
   throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
     hint: probe.problem ?? 'Set the key of a provider.',
   })

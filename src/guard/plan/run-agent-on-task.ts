@@ -3,7 +3,7 @@ import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
 import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
 import { asObject, asString } from '../../core/json-fields.ts'
 import { guardHooks } from '../../guard-engine/agent-hooks.ts'
-import { runBehind } from '../../model-link/run-behind.ts'
+import { runLinkedAgent } from '../../model-link/run-linked-agent.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
 import type { PlanWork } from './plan-work.ts'
 
@@ -18,15 +18,15 @@ export interface TaskTurn {
 
 /** A new agent, with nothing in its head but the prompt, at work in the real tree. */
 export function runAgentOnTask(work: PlanWork, turn: TaskTurn): Promise<AgentOutcome> {
-  const { agent, behind, prices, redaction, request } = work.prepared
+  const { agent, modelLink, prices, redaction, request } = work.prepared
   const { prompt, recorder, iteration, maxCostUsd } = turn
   const hooks = hooksOf(work, iteration)
-  return runBehind({
+  return runLinkedAgent({
     driver: agent.driver,
-    behind:
-      behind === null
+    modelLink:
+      modelLink === null
         ? null
-        : { model: behind, boundary: work.boundary, cassette: work.run.dir, faults: null },
+        : { model: modelLink, boundary: work.boundary, cassette: work.run.dir, faults: null },
     meter: agent.meter,
     prompt,
     workspace: request.root,

@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts'
 import { systemClock } from '../../io/clock.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
-import { isFree } from '../../model-link/is-free.ts'
+import { hasCostLimit } from '../../model-link/choose-model-link.ts'
 import { atMost } from '../../models/batch/at-most.ts'
 import type { PluginLoad } from '../analyze/contract.ts'
 import { unasked } from './attempt.ts'
@@ -48,7 +48,7 @@ export async function executeTrials(request: ExecuteRequest): Promise<ExecutionR
     spending: openSpending({
       ...request,
       hands,
-      isFree: request.behind !== null && isFree(request.behind.model, request.agent.meter),
+      isFree: request.modelLink !== null && !hasCostLimit(request.modelLink.model, request.agent.meter),
     }),
   }
   const failures: unknown[] = []

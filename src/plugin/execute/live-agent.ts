@@ -2,7 +2,7 @@ import type { AgentSession, LoadedParts, SessionRequest } from '../../agents/con
 import type { SpawnEvent, Untimed } from '../../core/event.ts'
 import { systemClock } from '../../io/clock.ts'
 import { removeTree } from '../../io/files.ts'
-import { openSessionBehind, type SessionBehind } from '../../model-link/session-behind.ts'
+import { type LiveLink, openLiveLink } from '../../model-link/open-live-link.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import { createDesk, type Desk } from './captures/desk.ts'
 import { commonDirectory } from './common-directory.ts'
@@ -17,7 +17,7 @@ import { openWorkspace, type Workspace } from './workspace.ts'
 /** One live process of Claude Code with everything around it: places, boundary, captures. */
 export interface LiveAgent {
   readonly session: AgentSession
-  readonly behind: SessionBehind | null
+  readonly modelLink: LiveLink | null
   readonly desk: Desk
   readonly workspace: Workspace
   readonly place: ProcessPlace
@@ -56,7 +56,7 @@ export async function openLiveAgent(
   const stopping = new AbortController()
   const desk = createDesk(systemClock.now().getTime())
   const ears = createEars(desk)
-  const { workspace, behind } = await prepare(context, settings, place).catch((error: unknown) => {
+  const { workspace, modelLink } = await prepare(context, settings, place).catch((error: unknown) => {
     removeTree(place.dir)
     throw error
   })
@@ -71,7 +71,7 @@ export async function openLiveAgent(
     onHook: desk.hook,
     // The CLI tells its model what is left of a budget, and no recording would fit what is told later: where the boundary
     // stands between them, it is the boundary that holds the money.
-    ...(behind !== null ? { endpoint: behind.endpoint } : maxCostUsd !== undefined && { maxCostUsd }),
+    ...(modelLink !== null ? { endpoint: modelLink.endpoint } : maxCostUsd !== undefined && { maxCostUsd }),
   }
   // Whatever it waits for: a server that never answers, a hook that hangs.
   const limit = setTimeout(() => stopping.abort(), limitMs)
@@ -82,7 +82,7 @@ export async function openLiveAgent(
 
   return {
     session,
-    behind,
+    modelLink,
     desk,
     workspace,
     place,
@@ -112,7 +112,7 @@ export async function openLiveAgent(
       try {
         await session.close()
       } finally {
-        await behind?.close()
+        await modelLink?.close()
         if (!config.debug) removeTree(place.dir)
       }
     },
@@ -123,12 +123,12 @@ async function prepare(
   context: ExecuteContext,
   settings: ProcessSettings,
   place: ProcessPlace,
-): Promise<Pick<LiveAgent, 'workspace' | 'behind'>> {
+): Promise<Pick<LiveAgent, 'workspace' | 'modelLink'>> {
   const { config, agent, redaction, prices } = context
   const workspace = await openWorkspace(place.workspace, config.execution.cwd ?? null)
-  if (context.behind === null) return { workspace, behind: null }
-  const behind = await openSessionBehind({
-    behind: context.behind,
+  if (context.modelLink === null) return { workspace, modelLink: null }
+  const modelLink = await openLiveLink({
+    modelLink: context.modelLink,
     meter: agent.meter,
     places: {
       workspace: place.workspace,
@@ -139,7 +139,7 @@ async function prepare(
     prices,
     redact: redaction.text,
   })
-  return { workspace, behind }
+  return { workspace, modelLink }
 }
 
 /** Texts of a plugin name the directory it lies in, which is another one on another machine. */

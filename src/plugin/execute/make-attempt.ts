@@ -32,13 +32,13 @@ export async function makeAttempt(
   const startedAt = systemClock.now()
   const begun = await beginScenario(scenario, powers)
   if (typeof begun === 'string') return unasked({ failure: null, invalid: begun }, startedAt)
-  const part = live.behind?.begin({
+  const part = live.modelLink?.begin({
     cassette: join(request.cassettes, pathSegment(trial.scenario_id), `${trial.arm}-${trial.rep}`),
     facts: factsOf(powers, scenario, trial.arm),
     ...(powers.maxCostUsd !== undefined && { maxCostUsd: powers.maxCostUsd }),
   })
   if (part?.kind === 'unusable') {
-    const needsRecording = request.behind?.model.replay === 'strict'
+    const needsRecording = request.modelLink?.model.replay === 'strict'
     return unasked({ failure: null, invalid: part.problem, needsRecording }, startedAt)
   }
   const log = openAttemptLog({
@@ -95,7 +95,7 @@ async function ask(
   startedAt: Date,
 ): Promise<Attempt> {
   const { request, live } = powers
-  const { session, behind, desk, workspace } = live
+  const { session, modelLink, desk, workspace } = live
   if (before.length > 0) await session.recall?.(before)
   for (const message of before) log.say(message, startedAt.getTime())
   log.say({ role: 'user', content: scenario.user_prompt }, startedAt.getTime())
@@ -105,7 +105,7 @@ async function ask(
   const durationMs = Math.round(performance.now() - started)
   const isAlive = session.isAlive?.() !== false
   const emit = (event: Parameters<AttemptLog['take']>[0]) => log.take(event, systemClock.now().getTime())
-  const ended = await behind?.end(ran, emit)
+  const ended = await modelLink?.end(ran, emit)
   const outcome = ended?.outcome ?? ran
   const kept = workspace.isLost() ? undefined : keptFiles(scenario, workspace.dir)
   const { changes, warnings } = await lookAtWorkspace(live, request)

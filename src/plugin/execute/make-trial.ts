@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { systemClock } from '../../io/clock.ts'
 import { agentCostUsd } from '../../model-link/agent-cost.ts'
+import { hasFaults } from '../../model-link/run-linked-agent.ts'
 import { addCost } from '../../models/add-cost.ts'
 import { type Attempt, unasked } from './attempt.ts'
 import type { GroupProcess } from './group-process.ts'
@@ -120,8 +121,8 @@ function nextTryMs(
 ): number | null {
   const { failure, invalid } = outcome
   if (failure === null || invalid !== undefined || isHopeless) return null
-  // Broken on purpose: it would break again in the same way.
-  if (isBrokenOnPurpose(request)) return null
+  // Injected faults would fail again in the same way.
+  if (request.modelLink !== null && hasFaults(request.modelLink)) return null
   return retryWaitMs(
     { failure, retryAfterMs, earlierTries: count, pausedMs },
     {
@@ -131,12 +132,6 @@ function nextTryMs(
       random: Math.random,
     },
   )
-}
-
-function isBrokenOnPurpose({ behind }: ExecuteRequest): boolean {
-  if (behind === null) return false
-  const { faults, model } = behind
-  return faults !== null || (model.source.kind === 'script' && model.source.script.faults !== undefined)
 }
 
 /** What waited when the run was interrupted has nothing to tell. */

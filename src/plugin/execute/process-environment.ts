@@ -4,14 +4,14 @@ import type { ProcessPlace } from './process-place.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
 
-type EnvironmentFacts = Pick<ExecuteContext, 'agent' | 'behind' | 'config' | 'env' | 'runId'>
+type EnvironmentFacts = Pick<ExecuteContext, 'agent' | 'modelLink' | 'config' | 'env' | 'runId'>
 
 /** In the environment of every process of a run, so that those of a killed one can be found and ended. */
 export const runVariable = 'GANTRY_RUN'
 
 /** The whole environment of one process of Claude Code. What the user says in `execution.env` wins over everything. */
 export function processEnvironment(
-  { agent, behind, config, env: host, runId }: EnvironmentFacts,
+  { agent, modelLink, config, env: host, runId }: EnvironmentFacts,
   { env }: Pick<ProcessSettings, 'env'>,
   place: ProcessPlace,
 ): Readonly<Record<string, string>> {
@@ -27,7 +27,7 @@ export function processEnvironment(
     ...(execution.max_thinking_tokens !== undefined && {
       MAX_THINKING_TOKENS: String(execution.max_thinking_tokens),
     }),
-    ...ownVariables(agent, host, behind !== null),
+    ...ownVariables(agent, host, modelLink !== null),
     ...env,
     ...(runId !== undefined && { [runVariable]: runId }),
   }

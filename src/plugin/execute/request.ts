@@ -1,7 +1,7 @@
 import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { ResolvedAgent } from '../../config/resolve-agent.ts'
 import type { Redaction } from '../../core/redaction.ts'
-import type { AgentBehind } from '../../model-link/run-behind.ts'
+import type { AgentLink } from '../../model-link/run-linked-agent.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { PriceTable } from '../../models/pricing.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
@@ -19,7 +19,7 @@ export interface ExecuteContext {
   readonly crowd: readonly string[]
   readonly agent: ResolvedAgent
   /** null: the agent speaks to its provider by itself. */
-  readonly behind: Omit<AgentBehind, 'cassette'> | null
+  readonly modelLink: Omit<AgentLink, 'cassette'> | null
   readonly prices: PriceTable
   readonly redaction: Redaction
   /** The caller's environment. */

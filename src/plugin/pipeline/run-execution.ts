@@ -8,7 +8,7 @@ import { endMarkedProcesses } from '../../io/marked-processes.ts'
 import { monotonicMs } from '../../io/monotonic.ts'
 import { prepareSpawning } from '../../io/spawn-client.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
-import { modelBehind, refuseLockedOut } from '../../model-link/model-behind.ts'
+import { chooseModelLink, requireModelAccess } from '../../model-link/choose-model-link.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import { openEventRecorder } from '../../store/event-recorder.ts'
 import type { PluginTrial } from '../execute/contract.ts'
@@ -33,9 +33,9 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
   prepareSpawning()
   if (config.scope.hooks && analysis.components.hooks.length > 0) await tryHooksOffline(work, analysis)
   const agent = await openAgent(work)
-  const behind = modelBehind(agent, { replay: request.replay, faults: [] })
-  refuseLockedOut(agent, behind)
-  if (behind === null) refuseWithoutKey(agent, config.execution.env)
+  const modelLink = chooseModelLink(agent, { replay: request.replay, faults: [] })
+  requireModelAccess(agent, modelLink)
+  if (modelLink === null) refuseWithoutKey(agent, config.execution.env)
   const trials = plannedTrials(scenarios, request)
   run.writePlan({
     trials: trials.filter(({ arm }) => arm !== 'without').map((trial) => header(trial, agent, work)),
@@ -65,7 +65,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
     plugin: analysis,
     crowd: readCrowd(files).map(({ plugin_path: path }) => path),
     agent,
-    behind: behind === null ? null : { model: behind, boundary: work.boundary, faults: null },
+    modelLink: modelLink === null ? null : { model: modelLink, boundary: work.boundary, faults: null },
     prices: { ...builtInPrices, ...powers.project.config.models },
     redaction,
     env: powers.env,

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { behindEndpoint } from '../../config/model-opener.ts'
+import { withEndpoint } from '../../config/model-opener.ts'
 import { definedVariables } from '../../core/defined-variables.ts'
 import { GantryError } from '../../core/error.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
-import { type BehindSession, openBehind } from '../../models/boundary/behind.ts'
+import { type LinkSession, openModelLink } from '../../models/boundary/open-model-link.ts'
 import { upstreamFrom } from '../../models/boundary/upstream.ts'
 import type { Model } from '../../models/contract.ts'
 import { resolveModel } from '../../models/index.ts'
@@ -60,7 +60,7 @@ export async function openStageModel(
   if (request.replay === 'strict' ? !isKnown : !isKnown && !hasAccess) return null
   const session = await openTape(work, join(request.cassettes, cassette))
   return {
-    model: await open(behindEndpoint(session.endpoint, env)),
+    model: await open(withEndpoint(session.endpoint, env)),
     [Symbol.asyncDispose]: async () => {
       await session.finish({ keep: true })
     },
@@ -70,11 +70,11 @@ export async function openStageModel(
 async function openTape(
   { powers, request, redaction, boundary }: EvaluationWork,
   cassette: string,
-): Promise<BehindSession> {
+): Promise<LinkSession> {
   // Nobody works in these places; a cassette only wants to know what to blank out.
   using scratch = temporaryDirectory('gantry-plugin-')
   const places = { workspace: `${scratch.path}/w`, home: `${scratch.path}/h`, tmp: `${scratch.path}/t` }
-  return openBehind(
+  return openModelLink(
     await boundary(),
     { source: { kind: 'provider', upstream: upstreamFrom(powers.env) }, replay: request.replay },
     {

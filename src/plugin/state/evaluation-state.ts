@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { replayModes } from '../../models/boundary/replay-mode.ts'
+import { replayModes } from '../../models/boundary/model-link.ts'
 import { type PluginStage, stages } from '../contract.ts'
 
 /** The stage that was completed last; `pending` before the first, `complete` when the run has ended. */

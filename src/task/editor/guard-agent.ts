@@ -9,8 +9,8 @@ import type { GuardAgent } from './open-editor.ts'
  * agent's configuration for the time of a turn and gone when the tree is looked at.
  */
 export const guardAgent: GuardAgent = async (request) => {
-  const { agent, isBehind, host, run, root, home, scratch, settings, trustsHooks } = request
-  const env = { ...agentEnvironment({ agent, host, isBehind, home, tmp: scratch }), ...settings }
+  const { agent, hasModelLink, host, run, root, home, scratch, settings, trustsHooks } = request
+  const env = { ...agentEnvironment({ agent, host, hasModelLink, home, tmp: scratch }), ...settings }
   const place = { root, home: env.HOME ?? home, env }
   const program = { node: process.execPath, hookBin: hookBinPath() }
   const guard = guardForAgent(agent.driver.name, place, program, trustsHooks)

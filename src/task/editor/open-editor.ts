@@ -10,9 +10,9 @@ import { guardHooks } from '../../guard-engine/agent-hooks.ts'
 import { guardHome } from '../../guard-engine/guard-home.ts'
 import { openGuard } from '../../guard-engine/open-guard.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
-import { runBehind } from '../../model-link/run-behind.ts'
-import type { ModelBehind } from '../../models/boundary/behind.ts'
+import { runLinkedAgent } from '../../model-link/run-linked-agent.ts'
 import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
+import type { ModelLink } from '../../models/boundary/model-link.ts'
 import type { PriceTable } from '../../models/pricing.ts'
 import { rules } from '../../rules/index.ts'
 import type { EditorTurn, TaskSite } from '../task-request.ts'
@@ -22,8 +22,8 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 export interface EditorOptions {
   readonly agent: ResolvedAgent
-  /** What stands behind the agent in place of its provider; null when nothing does. */
-  readonly behind: ModelBehind | null
+  /** The agent's link to its model; null when it calls its provider directly. */
+  readonly modelLink: ModelLink | null
   readonly model: string
   readonly package: string | null
   /** Of the run store. */
@@ -48,7 +48,7 @@ export type GuardAgent = (request: GuardRequest) => Promise<GuardedAgentPlace>
 
 export interface GuardRequest extends Pick<TaskSite, 'run' | 'root' | 'home' | 'scratch'> {
   readonly agent: ResolvedAgent
-  readonly isBehind: boolean
+  readonly hasModelLink: boolean
   /** Whether the agent runs hooks that nobody confirmed at its own prompt. */
   readonly trustsHooks: boolean
   readonly host: Variables
@@ -72,7 +72,7 @@ const toolCalls = { builtin: builtinToolCall, scripted: scriptedToolCall } as co
 
 /** An agent that edits the tree: with the guard's rules on it, and inside the write boundary. */
 export async function openEditor(options: EditorOptions, site: TaskSite): Promise<Editor> {
-  const { agent, behind, host } = options
+  const { agent, modelLink, host } = options
   const { run, root, home, scratch, emit } = site
   await using stack = new AsyncDisposableStack()
   // The Verifier decides, so the guard asks for no verification of the agent's own; its views belong to the run.
@@ -88,9 +88,9 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
     ...(options.package !== null && { HARNESS_BOUNDARY_PACKAGE: options.package }),
   }
   const toToolCall = inProcess(agent)
-  const isBehind = behind !== null
+  const hasModelLink = modelLink !== null
   const { trustsHooks = true } = options
-  const facts = { agent, isBehind, host, run, root, home, scratch, settings, trustsHooks }
+  const facts = { agent, hasModelLink, host, run, root, home, scratch, settings, trustsHooks }
   const place = toToolCall === null ? await options.guardAgent?.(facts) : undefined
   const problem =
     toToolCall !== null
@@ -112,10 +112,12 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
   const edit = async (turn: EditorTurn): Promise<AgentOutcome> => {
     await using _guarded = await place?.begin()
     const hooks = toToolCall === null ? null : hooksOf(options, site, { turn, env, boundary, toToolCall })
-    return await runBehind({
+    return await runLinkedAgent({
       driver: agent.driver,
-      behind:
-        behind === null ? null : { model: behind, boundary: models.get, cassette: run.dir, faults: null },
+      modelLink:
+        modelLink === null
+          ? null
+          : { model: modelLink, boundary: models.get, cassette: run.dir, faults: null },
       meter: agent.meter,
       prompt: turn.prompt,
       workspace: root,
@@ -147,11 +149,11 @@ function inProcess({ driver }: ResolvedAgent): typeof builtinToolCall | null {
   return name === 'builtin' || name === 'scripted' ? toolCalls[name] : null
 }
 
-function plainEnvironment({ agent, behind, host }: EditorOptions, { home, scratch }: TaskSite) {
+function plainEnvironment({ agent, modelLink, host }: EditorOptions, { home, scratch }: TaskSite) {
   const inherit = Object.keys(host).filter((name) => name.startsWith('HARNESS_'))
   return {
     ...hermeticEnv({ host, home, tmp: scratch, inherit }),
-    ...ownVariables(agent, host, behind !== null),
+    ...ownVariables(agent, host, modelLink !== null),
   }
 }
 

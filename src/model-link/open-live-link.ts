@@ -1,76 +1,79 @@
 import type { AgentOutcome } from '../agents/contract.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
-import { type BehindPlace, type BehindSession, openBehind } from '../models/boundary/behind.ts'
 import type { ModelEndpoint } from '../models/boundary/contract.ts'
+import {
+  type AgentDirectories,
+  cassetteProblem,
+  type LinkSession,
+  openModelLink,
+} from '../models/boundary/open-model-link.ts'
 import type { PriceTable } from '../models/pricing.ts'
-import { type CallsSeen, callsSeen } from './calls-seen.ts'
-import { cassetteProblem } from './cassette-problem.ts'
-import { finishBehind } from './finish-behind.ts'
-import { isFree } from './is-free.ts'
-import type { AgentBehind } from './run-behind.ts'
+import { hasCostLimit } from './choose-model-link.ts'
+import { type CallLog, createCallLog, finishLink } from './finish-link.ts'
+import type { AgentLink } from './run-linked-agent.ts'
 
-export interface SessionBehindOptions {
-  readonly behind: Omit<AgentBehind, 'cassette'>
+export interface LiveLinkOptions {
+  readonly modelLink: Omit<AgentLink, 'cassette'>
   readonly meter: ResolvedAgent['meter']
-  /** Of the live agent: the same for all its parts. */
-  readonly places: BehindPlace
+  /** Of the live agent; the same for all its parts. */
+  readonly places: AgentDirectories
   readonly prices: PriceTable
   readonly redact: (text: string) => string
 }
 
-/** One thing the live agent is asked to do. */
-export interface BehindPart {
+/** One prompt of the live agent. */
+export interface LinkPart {
   /** Absolute. */
   readonly cassette: string
-  /** Told in the cassette: who was recorded. */
+  /** Written to the cassette: which agent was recorded. */
   readonly facts: Readonly<Record<string, string>>
   readonly maxCostUsd?: number
 }
 
 export interface EndedPart {
   readonly outcome: AgentOutcome
-  /** A strict replay met a call that its cassette does not know. */
+  /** A strict replay received a call that is not in its cassette. */
   readonly needsRecording: boolean
-  /** How long the provider's last refusal asked to wait; null when it did not say. */
+  /** How long the provider's last refusal asked to wait; null when it gave no time. */
   readonly retryAfterMs: number | null
 }
 
-/** What stands behind an agent that lives on while one part of its work follows the other, each with a cassette, a cap and a bill of its own. */
-export interface SessionBehind {
+/** The model link of an agent that stays alive between the parts of its work. Each part has its own cassette, cost limit and cost. */
+export interface LiveLink {
   readonly endpoint: ModelEndpoint
-  /** What is asked from now on belongs to this part. One at a time. */
-  begin(part: BehindPart): BegunPart
-  /** The part is done: the outcome, joined with what passed the boundary. */
+  /** Calls from now on belong to this part. One part at a time. */
+  begin(part: LinkPart): BegunPart
+  /** Ends the part: the outcome, completed with what the boundary saw. */
   end(ran: AgentOutcome, emit: (event: Untimed<AgentEvent>) => void): Promise<EndedPart>
-  /** Gives up the part that was begun, if any. */
+  /** Abandons the part that is open, if any. */
   close(): Promise<void>
 }
 
 export type BegunPart =
   | { readonly kind: 'ready' }
-  /** Nothing may be asked: the cassette is missing or damaged, and a recording would mend it. */
+  /** The cassette is missing or damaged; a new recording would fix it. */
   | { readonly kind: 'unusable'; readonly problem: string }
 
-export async function openSessionBehind(options: SessionBehindOptions): Promise<SessionBehind> {
-  const { behind, meter, places, prices, redact } = options
-  const { model, faults } = behind
-  const line = (await behind.boundary()).openLine()
+export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> {
+  const { modelLink, meter, places, prices, redact } = options
+  const { model, faults } = modelLink
+  const line = (await modelLink.boundary()).openLine()
   const needsCassette = model.replay === 'strict'
-  let open: { readonly session: BehindSession; readonly calls: CallsSeen } | null = null
+  let open: { readonly session: LinkSession; readonly calls: CallLog } | null = null
   return {
     endpoint: line.endpoint,
     begin({ cassette, facts, maxCostUsd }) {
-      const calls = callsSeen(model)
+      const calls = createCallLog(model)
       try {
-        const session = openBehind(line, model, {
+        const session = openModelLink(line, model, {
           places,
           cassette,
           redact,
           facts,
           prices,
-          onExchange: calls.see,
-          ...(maxCostUsd !== undefined && !isFree(model, meter) && { maxCostUsd }),
+          onExchange: calls.add,
+          ...(maxCostUsd !== undefined && hasCostLimit(model, meter) && { maxCostUsd }),
           ...(faults !== null && { faults }),
         })
         open = { session, calls }
@@ -83,7 +86,7 @@ export async function openSessionBehind(options: SessionBehindOptions): Promise<
       if (open === null) throw new Error('no part was begun')
       const { session, calls } = open
       open = null
-      const joined = await finishBehind(session, withEnding(ran, session), { model, calls, emit })
+      const joined = await finishLink(session, withEnding(ran, session), { model, calls, emit })
       const isOffTape = session.stopped.reason === 'mismatch'
       const isBeyondLimit = isOffTape && ran.ending === 'over_turns'
       return {
@@ -100,15 +103,15 @@ export async function openSessionBehind(options: SessionBehindOptions): Promise<
   }
 }
 
-/** A live agent is not ended when its calls are refused: it takes the refusal for a failure of its provider. */
-function withEnding(ran: AgentOutcome, { stopped }: BehindSession): AgentOutcome {
+/** A live agent goes on when its calls are refused, and reports the refusal as a failure of its provider. */
+function withEnding(ran: AgentOutcome, { stopped }: LinkSession): AgentOutcome {
   if (!stopped.aborted) return ran
   return stopped.reason === 'over_budget'
     ? { ...ran, ending: 'over_budget', failure: null }
     : { ...ran, failure: null }
 }
 
-/** At its limit of turns an agent may have asked once more before it was stopped; no recording need have that call. */
+/** At its limit of turns an agent may have sent one more call before it was stopped. The recording does not need that call. */
 function asItRan({ invalid: _, ...joined }: AgentOutcome, { invalid }: AgentOutcome): AgentOutcome {
   return invalid === undefined ? joined : { ...joined, invalid }
 }

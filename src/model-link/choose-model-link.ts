@@ -1,19 +1,23 @@
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import { GantryError } from '../core/error.ts'
-import type { ModelBehind, ModelSource } from '../models/boundary/behind.ts'
-import type { ReplayMode } from '../models/boundary/replay-mode.ts'
+import {
+  isOffline,
+  type ModelLink,
+  type ModelSource,
+  type ReplayMode,
+} from '../models/boundary/model-link.ts'
 import { hasKey, upstreamFrom } from '../models/boundary/upstream.ts'
 
-/** What stands behind an agent in this run; null when it speaks to its provider by itself. */
-export function modelBehind(
+/** The link between an agent and its model in this run. Null when the agent calls its provider directly. */
+export function chooseModelLink(
   { name, driver, modelScript, credentials, meter }: ResolvedAgent,
   { replay, faults }: { readonly replay: ReplayMode; readonly faults: readonly unknown[] },
-): ModelBehind | null {
+): ModelLink | null {
   if (modelScript !== null) return { source: { kind: 'script', script: modelScript.value }, replay }
   if (driver.modelAccess === undefined) {
     if (faults.length === 0) return null
-    throw new GantryError('USAGE', `agent '${name}' has no model whose calls could be broken`, {
-      hint: 'Leave --fault out, or name agents that ask a model.',
+    throw new GantryError('USAGE', `agent '${name}' has no model, so no faults can be injected`, {
+      hint: 'Leave --fault out, or name agents that call a model.',
     })
   }
   const upstream = upstreamFrom(credentials)
@@ -23,12 +27,17 @@ export function modelBehind(
   return replay !== 'off' || faults.length > 0 || isMetered ? { source, replay } : null
 }
 
-/** An agent that certainly cannot reach its model would only make every trial `infra`. */
-export function refuseLockedOut(agent: ResolvedAgent, behind: ModelBehind | null): void {
+/** Fails before the run: without model access every trial would end as `infra`. */
+export function requireModelAccess(agent: ResolvedAgent, modelLink: ModelLink | null): void {
   if (agent.home === 'host' || agent.probe.authenticated !== false) return
-  if (behind !== null && (behind.source.kind === 'script' || behind.replay === 'strict')) return
+  if (modelLink !== null && isOffline(modelLink)) return
   const names = agent.driver.modelAccess?.credentials ?? []
   throw new GantryError('USAGE', `agent '${agent.name}' cannot proceed without model access`, {
     hint: `Set ${names.slice(0, 2).join(' or ')}, replay a cassette with --replay strict, or give it a model_script.`,
   })
+}
+
+/** Whether a cost limit applies. `meter: always` applies one to a script as well, to show what happens when it is reached. */
+export function hasCostLimit(modelLink: ModelLink, meter: ResolvedAgent['meter']): boolean {
+  return !isOffline(modelLink) || (modelLink.replay !== 'strict' && meter === 'always')
 }

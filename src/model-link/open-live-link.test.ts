@@ -2,12 +2,12 @@ import { createFixture } from 'fs-fixture'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AgentOutcome } from '../agents/contract.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
-import type { ModelBehind } from '../models/boundary/behind.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
+import type { ModelLink } from '../models/boundary/model-link.ts'
 import { openBoundary } from '../models/boundary/open-boundary.ts'
 import { boundaryScriptSchema } from '../models/boundary/script/schema.ts'
 import { builtInPrices } from '../models/prices.ts'
-import { openSessionBehind, type SessionBehind } from './session-behind.ts'
+import { type LiveLink, openLiveLink } from './open-live-link.ts'
 
 let boundary: Boundary
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => boundary.close())
 
-const script = (text: string): ModelBehind['source'] => ({
+const script = (text: string): ModelLink['source'] => ({
   kind: 'script',
   script: boundaryScriptSchema.parse({ turns: [{ text }] }),
 })
@@ -28,9 +28,9 @@ const ran: AgentOutcome = {
   failure: null,
 }
 
-function open(model: ModelBehind, dir: string, meter: 'auto' | 'always' = 'auto'): Promise<SessionBehind> {
-  return openSessionBehind({
-    behind: { model, boundary: async () => boundary, faults: null },
+function open(model: ModelLink, dir: string, meter: 'auto' | 'always' = 'auto'): Promise<LiveLink> {
+  return openLiveLink({
+    modelLink: { model, boundary: async () => boundary, faults: null },
     meter,
     places: { workspace: `${dir}/work`, home: `${dir}/home`, tmp: `${dir}/tmp` },
     prices: builtInPrices,
@@ -38,7 +38,7 @@ function open(model: ModelBehind, dir: string, meter: 'auto' | 'always' = 'auto'
   })
 }
 
-async function ask({ endpoint }: SessionBehind, content: string): Promise<{ status: number; text: string }> {
+async function ask({ endpoint }: LiveLink, content: string): Promise<{ status: number; text: string }> {
   const body = JSON.stringify({
     model: 'claude-sonnet-4-5',
     max_tokens: 50,
@@ -49,9 +49,9 @@ async function ask({ endpoint }: SessionBehind, content: string): Promise<{ stat
   return { status: response.status, text: await response.text() }
 }
 
-const end = (behind: SessionBehind, outcome: Partial<AgentOutcome> = {}) => {
+const end = (modelLink: LiveLink, outcome: Partial<AgentOutcome> = {}) => {
   const events: Untimed<AgentEvent>[] = []
-  return behind
+  return modelLink
     .end({ ...ran, ...outcome }, (event) => events.push(event))
     .then((part) => ({ ...part, events }))
 }
@@ -111,27 +111,27 @@ test('a part that came to no end leaves no recording, and the next one begins an
 
 test('calls between parts are nobody’s: they are answered and neither recorded nor paid', async () => {
   await using fixture = await createFixture({})
-  const behind = await open({ source: script('Words.'), replay: 'off' }, fixture.path)
-  expect((await ask(behind, 'early')).text).toContain('Done.')
-  behind.begin({ cassette: '', facts: {} })
-  const { outcome } = await end(behind)
+  const modelLink = await open({ source: script('Words.'), replay: 'off' }, fixture.path)
+  expect((await ask(modelLink, 'early')).text).toContain('Done.')
+  modelLink.begin({ cassette: '', facts: {} })
+  const { outcome } = await end(modelLink)
   expect(outcome.tokens).toBeNull()
-  expect((await ask(behind, 'late')).status).toBe(200)
-  await behind.close()
-  expect((await ask(behind, 'after the end')).status).toBe(401)
+  expect((await ask(modelLink, 'late')).status).toBe(200)
+  await modelLink.close()
+  expect((await ask(modelLink, 'after the end')).status).toBe(401)
 })
 
 test('the cap of one part ends that part only', async () => {
   await using fixture = await createFixture({})
-  const behind = await open({ source: script('Words.'), replay: 'off' }, fixture.path, 'always')
-  behind.begin({ cassette: '', facts: {}, maxCostUsd: 0.000_000_1 })
-  expect((await ask(behind, 'hello')).status).toBe(402)
-  const { outcome } = await end(behind, { failure: { reason: 'auth', message: '402' } })
+  const modelLink = await open({ source: script('Words.'), replay: 'off' }, fixture.path, 'always')
+  modelLink.begin({ cassette: '', facts: {}, maxCostUsd: 0.000_000_1 })
+  expect((await ask(modelLink, 'hello')).status).toBe(402)
+  const { outcome } = await end(modelLink, { failure: { reason: 'auth', message: '402' } })
   expect(outcome).toMatchObject({ ending: 'over_budget', failure: null })
-  behind.begin({ cassette: '', facts: {}, maxCostUsd: 10 })
-  expect((await ask(behind, 'hello')).status).toBe(200)
-  expect((await end(behind)).outcome.ending).toBe('exited')
-  await behind.close()
+  modelLink.begin({ cassette: '', facts: {}, maxCostUsd: 10 })
+  expect((await ask(modelLink, 'hello')).status).toBe(200)
+  expect((await end(modelLink)).outcome.ending).toBe('exited')
+  await modelLink.close()
 })
 
 test('what the provider asks to wait is handed on', async () => {
@@ -140,9 +140,9 @@ test('what the provider asks to wait is handed on', async () => {
     kind: 'script',
     script: boundaryScriptSchema.parse({ turns: [{ error: { status: 429, retry_after_secs: 7 } }] }),
   } as const
-  const behind = await open({ source: limited, replay: 'off' }, fixture.path)
-  behind.begin({ cassette: '', facts: {} })
-  await ask(behind, 'hello')
-  expect(await end(behind)).toMatchObject({ retryAfterMs: 7_000 })
-  await behind.close()
+  const modelLink = await open({ source: limited, replay: 'off' }, fixture.path)
+  modelLink.begin({ cassette: '', facts: {} })
+  await ask(modelLink, 'hello')
+  expect(await end(modelLink)).toMatchObject({ retryAfterMs: 7_000 })
+  await modelLink.close()
 })

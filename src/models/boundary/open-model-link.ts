@@ -1,3 +1,4 @@
+import { GantryError } from '../../core/error.ts'
 import { realPath } from '../../io/real-path.ts'
 import { createBudget } from '../budget.ts'
 import type { PriceTable } from '../pricing.ts'
@@ -5,36 +6,24 @@ import { openCassette } from './cassette/open-cassette.ts'
 import type { Places } from './cassette/places.ts'
 import type { Boundary, ExchangeFacts, ModelEndpoint, Responder, SessionReport } from './contract.ts'
 import { createFaultPlan, type FaultsConfig } from './faults.ts'
-import type { ReplayMode } from './replay-mode.ts'
+import type { ModelLink } from './model-link.ts'
 import { createScriptResponder } from './script/responder.ts'
-import type { BoundaryScript } from './script/schema.ts'
-import { createUpstreamResponder, type Upstream } from './upstream.ts'
+import { createUpstreamResponder } from './upstream.ts'
 
-/** What stands behind an agent: its model, or what answers in the model's place, and whether that is recorded or replayed. */
-export interface ModelBehind {
-  readonly source: ModelSource
-  readonly replay: ReplayMode
-}
-
-export type ModelSource =
-  | { readonly kind: 'script'; readonly script: BoundaryScript }
-  /** The provider itself; its traffic is only counted, and broken where faults are asked for. */
-  | { readonly kind: 'provider'; readonly upstream: Upstream }
-
-export interface BehindPlace {
+export interface AgentDirectories {
   readonly workspace: string
   readonly home: string
   readonly tmp: string
-  /** A directory the agent reads from and that lies elsewhere on another machine, such as that of a plugin. */
+  /** A directory the agent reads from that has another path on another machine, such as that of a plugin. */
   readonly project?: string
 }
 
-export interface BehindOptions {
-  readonly places: BehindPlace
+export interface ModelLinkOptions {
+  readonly places: AgentDirectories
   /** Directory of the cassette. */
   readonly cassette: string
   readonly redact: (text: string) => string
-  /** Told in the cassette: who was recorded. */
+  /** Written to the cassette: which agent was recorded. */
   readonly facts: Readonly<Record<string, string>>
   /** Of this trial. */
   readonly maxCostUsd?: number
@@ -43,22 +32,22 @@ export interface BehindOptions {
   readonly onExchange?: (exchange: ExchangeFacts) => void
 }
 
-export interface BehindSession {
+export interface LinkSession {
   readonly endpoint: ModelEndpoint
   /** Aborted when there is no point in going on; see `BoundarySession.stopped`. */
   readonly stopped: AbortSignal
-  /** After the agent is gone. A recording is kept only of work that came to its end: an older one is worth more than half of one. */
+  /** To be called after the agent has ended. Only a complete recording is kept: an older one is worth more than half of a new one. */
   finish(end: { readonly keep: boolean }): Promise<SessionReport>
 }
 
-/** A session of the boundary, or of a line of it, with the right model behind it. */
-export function openBehind(
+/** A session of the boundary, or of one of its lines, that answers from the link's source. */
+export function openModelLink(
   boundary: Pick<Boundary, 'open'>,
-  behind: ModelBehind,
-  options: BehindOptions,
-): BehindSession {
-  const { responder, finish } = answering(behind, options)
-  const { source } = behind
+  modelLink: ModelLink,
+  options: ModelLinkOptions,
+): LinkSession {
+  const { responder, finish } = answering(modelLink, options)
+  const { source } = modelLink
   const faults = options.faults ?? (source.kind === 'script' ? source.script.faults : undefined)
   const session = boundary.open({
     responder,
@@ -80,8 +69,8 @@ export function openBehind(
 }
 
 function answering(
-  { source, replay }: ModelBehind,
-  { places, cassette, redact, facts }: BehindOptions,
+  { source, replay }: ModelLink,
+  { places, cassette, redact, facts }: ModelLinkOptions,
 ): { readonly responder: Responder; finish(keep: boolean): void } {
   const responder = (): Responder =>
     source.kind === 'script'
@@ -99,8 +88,18 @@ function answering(
   return { responder: tape.responder, finish: (keep) => (keep ? tape.finish() : tape.abandon()) }
 }
 
-/** An agent may name a directory as it was told, or as the system resolves it. */
-function spellings(places: BehindPlace): Places {
+/** An agent may write a directory as it was given, or as the system resolves it. */
+function spellings(places: AgentDirectories): Places {
   const both = (path: string): readonly string[] => [...new Set([path, realPath(path)])]
   return Object.fromEntries(Object.entries(places).map(([name, path]) => [name, both(path)]))
+}
+
+/** Why a cassette cannot be used. A missing or damaged one makes only its own case invalid; any other error is thrown again. */
+export function cassetteProblem(error: unknown): string {
+  if (
+    !(error instanceof GantryError) ||
+    !['NOT_FOUND', 'INVALID_FILE', 'CORRUPT', 'USAGE'].includes(error.code)
+  )
+    throw error
+  return [error.message, error.hint].filter(Boolean).join('. ')
 }

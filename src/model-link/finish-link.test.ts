@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { ModelBehind } from '../models/boundary/behind.ts'
 import type { ExchangeFacts } from '../models/boundary/contract.ts'
+import type { ModelLink } from '../models/boundary/model-link.ts'
 import { boundaryScriptSchema } from '../models/boundary/script/schema.ts'
 import { upstreamFrom } from '../models/boundary/upstream.ts'
-import { callsSeen } from './calls-seen.ts'
+import { createCallLog } from './finish-link.ts'
 
 const provider = { kind: 'provider', upstream: upstreamFrom({}) } as const
 const script = { kind: 'script', script: boundaryScriptSchema.parse({ turns: [{ text: 'a' }] }) } as const
 const tokens = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
 
-function having(behind: ModelBehind, ...exchanges: readonly Partial<ExchangeFacts>[]) {
-  const calls = callsSeen(behind)
+function having(modelLink: ModelLink, ...exchanges: readonly Partial<ExchangeFacts>[]) {
+  const calls = createCallLog(modelLink)
   for (const [index, exchange] of exchanges.entries())
-    calls.see({
+    calls.add({
       index,
       api: 'anthropic',
       model: 'm',

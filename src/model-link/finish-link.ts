@@ -1,0 +1,112 @@
+import type { AgentOutcome, FailureReport } from '../agents/contract.ts'
+import { classifyFailure } from '../agents/failure.ts'
+import { addTokens } from '../core/add-tokens.ts'
+import type { AgentEvent, Untimed } from '../core/event.ts'
+import type { ExchangeFacts, SessionReport } from '../models/boundary/contract.ts'
+import { isOffline, type ModelLink } from '../models/boundary/model-link.ts'
+import type { LinkSession } from '../models/boundary/open-model-link.ts'
+
+export interface FinishOptions {
+  readonly model: ModelLink
+  readonly calls: CallLog
+  readonly emit: (event: Untimed<AgentEvent>) => void
+}
+
+/**
+ * Closes the model link of an agent that has ended, and keeps a recording that is complete. The boundary supplies what the agent
+ * did not report: tokens, cost, and that a cassette no longer matches.
+ */
+export async function finishLink(
+  session: LinkSession,
+  ran: AgentOutcome,
+  { model, calls, emit }: FinishOptions,
+): Promise<AgentOutcome> {
+  const failureOf = () => ran.failure ?? (isStopped(ran) ? null : calls.failure())
+  const keep = failureOf() === null && (ran.ending === 'exited' || ran.ending === 'over_turns')
+  const report = await session.finish({ keep })
+  // Asked again: every call has ended only now.
+  const outcome = { ...ran, failure: failureOf() }
+  if (outcome.tokens === null) for (const event of usageEvents(report)) emit(event)
+  const invalid = report.problem ?? outcome.invalid
+  return {
+    ...outcome,
+    costUsd: paidCost(outcome, report, model, calls),
+    tokens: outcome.tokens ?? totalTokens(report),
+    ...(invalid !== undefined && { invalid }),
+  }
+}
+
+/** The calls between an agent and its model, as the boundary saw them. */
+export interface CallLog {
+  add(exchange: ExchangeFacts): void
+  /** The failure of the provider's last answer. What the agent did after it does not count against the tool under test. */
+  failure(): FailureReport | null
+  /** How long the last refusal asked to wait; null when it gave no time. */
+  retryAfterMs(): number | null
+  /** What the calls that reached a provider cost; null when the cost of none of them is known. */
+  paidUsd(): number | null
+}
+
+/** Answers from a script or a cassette cost nothing, and their failures are intended. */
+export function createCallLog(modelLink: ModelLink): CallLog {
+  let last: ExchangeFacts | null = null
+  const costs: (number | null)[] = []
+  return {
+    add: (exchange) => {
+      const { kind, by, tokens, costUsd } = exchange
+      if (kind === 'count_tokens' || kind === 'list_models') return
+      last = exchange
+      if (reachedProvider(by) && (costUsd !== null || tokens !== null)) costs.push(costUsd)
+    },
+    failure: () => {
+      if (isOffline(modelLink) || last === null || !reachedProvider(last.by)) return null
+      const reason = classifyFailure('', last.status)
+      const message = `the last call to ${last.model || 'the model'} was answered with status ${last.status}`
+      return reason === null ? null : { reason, message }
+    },
+    retryAfterMs: () => last?.retryAfterMs ?? null,
+    paidUsd: () => {
+      if (isOffline(modelLink)) return 0
+      const known = costs.filter((cost) => cost !== null)
+      return costs.length > 0 && known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)
+    },
+  }
+}
+
+function reachedProvider(by: string): boolean {
+  return by === 'upstream' || by === 'record' || by === 'auto'
+}
+
+/** Gantry ended the agent, so its next call is unknown. */
+function isStopped({ ending }: AgentOutcome): boolean {
+  return ending !== 'exited' && ending !== 'crashed'
+}
+
+function usageEvents({ usage }: SessionReport): readonly Untimed<AgentEvent>[] {
+  return usage.map(({ model, tokens, costUsd }) => ({
+    event: 'usage',
+    model,
+    input_tokens: tokens.input,
+    output_tokens: tokens.output,
+    cache_read_tokens: tokens.cacheRead,
+    cache_write_tokens: tokens.cacheWrite,
+    ...(tokens.thinking !== undefined && { thinking_tokens: tokens.thinking }),
+    ...(costUsd !== null && { cost_usd: costUsd }),
+  }))
+}
+
+/** An agent that computes its own cost does not know which answers came from a file. */
+function paidCost(
+  { costUsd }: AgentOutcome,
+  { exchanges }: SessionReport,
+  model: ModelLink,
+  calls: CallLog,
+): number | null {
+  if (isOffline(model) || model.replay === 'auto') return calls.paidUsd()
+  return costUsd ?? (exchanges === 0 ? null : calls.paidUsd())
+}
+
+function totalTokens({ usage }: SessionReport): AgentOutcome['tokens'] {
+  const [first, ...rest] = usage
+  return first === undefined ? null : rest.reduce((sum, row) => addTokens(sum, row.tokens), first.tokens)
+}

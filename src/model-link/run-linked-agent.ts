@@ -1,0 +1,117 @@
+import type { AgentDriver, AgentOutcome, AgentRequest } from '../agents/contract.ts'
+import type { AgentEvent, Untimed } from '../core/event.ts'
+import type { Boundary } from '../models/boundary/contract.ts'
+import type { FaultsConfig } from '../models/boundary/faults.ts'
+import type { ModelLink } from '../models/boundary/model-link.ts'
+import {
+  type AgentDirectories,
+  cassetteProblem,
+  type LinkSession,
+  openModelLink,
+} from '../models/boundary/open-model-link.ts'
+import type { PriceTable } from '../models/pricing.ts'
+import { hasCostLimit } from './choose-model-link.ts'
+import { type CallLog, createCallLog, finishLink } from './finish-link.ts'
+
+/** The model link of one run of an agent, with everything needed to open it. */
+export interface AgentLink {
+  readonly model: ModelLink
+  /** Shared by many agents, opened by the first one that needs it. */
+  boundary(): Promise<Boundary>
+  /** Absolute. */
+  readonly cassette: string
+  readonly faults: FaultsConfig | null
+}
+
+export interface LinkedRunRequest extends Omit<AgentRequest, 'endpoint'> {
+  readonly driver: AgentDriver
+  /** null: the agent calls its provider directly. */
+  readonly modelLink: AgentLink | null
+  readonly meter: 'auto' | 'always' | 'never'
+  /** Directories of the agent besides its workspace. */
+  readonly places: Omit<AgentDirectories, 'workspace'>
+  readonly prices: PriceTable
+  /** Written to the cassette: which agent was recorded. */
+  readonly facts: Readonly<Record<string, string>>
+  readonly redact: (text: string) => string
+}
+
+/** Runs the agent on the prompt, through its model link when it has one. */
+export async function runLinkedAgent(request: LinkedRunRequest): Promise<AgentOutcome> {
+  const { modelLink } = request
+  if (modelLink === null) return run(request, null)
+  const calls = createCallLog(modelLink.model)
+  const session = await openSession(request, modelLink, calls).catch(unusableCassette)
+  if ('invalid' in session) return session
+  // `complete` stays the last event of the agent, and the cost of its calls is known only when all of them have ended.
+  const last: Untimed<AgentEvent>[] = []
+  const ran = await run(
+    { ...request, emit: (event) => (event.event === 'complete' ? last.push(event) : request.emit(event)) },
+    session,
+  ).catch(async (error: unknown) => {
+    await session.finish({ keep: false })
+    throw error
+  })
+  const outcome = await finishLink(session, ran, { model: modelLink.model, calls, emit: request.emit })
+  for (const event of last) request.emit(event)
+  return outcome
+}
+
+function run(request: LinkedRunRequest, session: LinkSession | null): Promise<AgentOutcome> {
+  const { driver, prompt, workspace, model, env, timeoutMs, maxTurns, signal, emit, transcript, hooks } =
+    request
+  return driver.run({
+    prompt,
+    workspace,
+    model,
+    env,
+    timeoutMs,
+    signal: session === null ? signal : AbortSignal.any([signal, session.stopped]),
+    emit,
+    transcript,
+    ...capOf(request),
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(hooks !== undefined && { hooks }),
+    ...(session !== null && { endpoint: session.endpoint }),
+  })
+}
+
+/** Faults are injected into its calls on purpose, so a failed call is not retried. */
+export function hasFaults({ faults, model: { source } }: Pick<AgentLink, 'faults' | 'model'>): boolean {
+  return faults !== null || (source.kind === 'script' && source.script.faults !== undefined)
+}
+
+/** A missing or damaged cassette makes only its own case invalid. */
+function unusableCassette(error: unknown): AgentOutcome & { readonly invalid: string } {
+  return {
+    ending: 'not_started',
+    exitCode: null,
+    finalText: null,
+    costUsd: 0,
+    tokens: null,
+    failure: null,
+    invalid: cassetteProblem(error),
+  }
+}
+
+function capOf({ maxCostUsd, modelLink, meter }: LinkedRunRequest): { readonly maxCostUsd?: number } {
+  if (maxCostUsd === undefined || (modelLink !== null && !hasCostLimit(modelLink.model, meter))) return {}
+  return { maxCostUsd }
+}
+
+async function openSession(
+  request: LinkedRunRequest,
+  modelLink: AgentLink,
+  calls: CallLog,
+): Promise<LinkSession> {
+  return openModelLink(await modelLink.boundary(), modelLink.model, {
+    places: { workspace: request.workspace, ...request.places },
+    cassette: modelLink.cassette,
+    redact: request.redact,
+    facts: request.facts,
+    prices: request.prices,
+    onExchange: calls.add,
+    ...capOf(request),
+    ...(modelLink.faults !== null && { faults: modelLink.faults }),
+  })
+}
