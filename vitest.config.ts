@@ -19,9 +19,12 @@ const pure = [
 /** Tests beside their source that start many processes or work a disk hard: `npm run check` leaves them out. */
 const slow = 'src/**/*.slow.test.ts'
 
+/** Tests that start the program start it as it is published. */
+const buildProgram = ['test/support/build-program.ts']
+
 /** Real agents: `npm run test:agents` installs them and gives them a network of their own. */
 const agents = {
-  globalSetup: ['test/agents/name-server.ts'],
+  globalSetup: [...buildProgram, 'test/agents/name-server.ts'],
   testTimeout: 120_000,
   hookTimeout: 60_000,
 }
@@ -55,13 +58,14 @@ export default defineConfig({
           testTimeout: 20_000,
         },
       },
-      { test: { name: 'slow', include: [slow], testTimeout: 20_000 } },
+      { test: { name: 'slow', include: [slow], globalSetup: buildProgram, testTimeout: 20_000 } },
       { test: { name: 'agents', include: ['test/agents/*.test.ts'], ...agents } },
       { test: { name: 'agents-long', include: ['test/agents/long/*.test.ts'], ...agents } },
       {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          globalSetup: buildProgram,
           testTimeout: 120_000,
           hookTimeout: 180_000,
         },

@@ -5,40 +5,18 @@ import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
 import { buildHook } from './build-hook.ts'
+import { buildProgram } from './build-program.ts'
 import { licencesOf } from './licences-of.ts'
-import { quickBuiltins } from './quick-builtins.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const spawnServer = join(root, 'src/io/spawn-server.ts')
-const verifying = 'verifying'
 const shared = { platform: 'node' as const, external: [/^node:/] }
 const output = { format: 'esm' as const, chunkFileNames: 'chunks/[name]-[hash].js' }
 
 rmSync(dist, { recursive: true, force: true })
-const program = await build({
-  ...shared,
-  input: { bin: join(root, 'src/bin.ts'), 'spawn-server': spawnServer },
-  plugins: [quickBuiltins],
-  output: {
-    ...output,
-    dir: join(dist, 'cli'),
-    codeSplitting: {
-      groups: [
-        { name: 'version', test: /\/src\/core\/version\.ts$/, priority: 2 },
-        { name: 'process-tree', test: /\/src\/io\/(?:child|process-tree)\.ts$/, priority: 1 },
-        // Most of a short verification is spent on finding files: all that it needs is one.
-        { name: verifying, test: /\/src\/cli\/(?:main|run-verify)\.ts$/ },
-      ],
-    },
-  },
-})
-for (const chunk of program.output) {
-  const isVerifying = chunk.type === 'chunk' && chunk.name === verifying
-  const big = isVerifying && chunk.moduleIds.find((id) => /\/node_modules\/(?!picocolors\/)/.test(id))
-  if (big) throw new Error(`gantry verify would load ${big}: import it where it is needed`)
-}
+const program = await buildProgram(join(dist, 'cli'))
 await build({
   ...shared,
   input: { index: join(root, 'src/index.ts'), 'spawn-server': spawnServer },
@@ -54,10 +32,7 @@ execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'],
 })
 chmodSync(join(dist, 'cli/bin.js'), 0o755)
 const hook = join(dist, 'hook/hook-bin.js')
-const modules = [
-  ...program.output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : [])),
-  ...(await buildHook(hook)),
-]
+const modules = [...program, ...(await buildHook(hook))]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules))
 // The README's links must lead somewhere in the package too.
 const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'LICENSE']

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
-import { globSync } from 'tinyglobby'
 import { expect, test } from 'vitest'
+import { type Import, imports } from '../scripts/house.ts'
 
-const root = join(import.meta.dirname, '..')
 const parts = [
   'agents',
   'models',
@@ -34,16 +31,6 @@ const pureLibraries = ['zod', 'json-p3', 're2js', 'package.json']
 const outsideWorld =
   /^node:(fs|fs\/promises|child_process|net|http|https|http2|dgram|dns|os|crypto|sqlite|worker_threads|process|tty)$/
 
-interface Import {
-  readonly from: string
-  readonly to: string
-}
-
-const imports = globSync('src/**/*.ts', {
-  cwd: root,
-  ignore: ['**/*.test.ts', '**/*.conformance.ts'],
-}).flatMap(importsOf)
-
 test('every import goes down the layers, never sideways and never up', () => {
   expect(imports.map(violation).filter((found) => found !== null)).toEqual([])
 })
@@ -59,19 +46,6 @@ test('only io and the outer shells touch the outside world', () => {
   })
   expect(touching.map(describeImport)).toEqual([])
 })
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), 'utf8')
-  const specifiers = [
-    ...text.matchAll(
-      /(?:^|[\s;])(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|^import\s+['"]([^'"]+)['"]/gm,
-    ),
-  ]
-  return specifiers.map(([, a, b, c]) => {
-    const to = a ?? b ?? c ?? ''
-    return { from: file, to: to.startsWith('.') ? normalize(join(dirname(file), to)) : to }
-  })
-}
 
 /** First folder below src; `.` for the entry files beside it. */
 function roomOf(file: string): string {

@@ -5,13 +5,12 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { program } from '../../test/support/program.ts'
 import { openSseClient } from '../server/sse-client.ts'
 import { openStore } from '../store/open-store.ts'
 import type { TaskQueue } from '../store/queue/contract.ts'
 import { openQueue } from '../store/queue/open-queue.ts'
 import { submitTask } from '../task/worker/submit-task.ts'
-
-const program = join(import.meta.dirname, '..', 'bin.ts')
 
 interface Place {
   readonly root: string

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { exec } from '../../../src/io/exec.ts'
 import { ptyArgv } from '../../../src/io/pty.ts'
+import { program } from '../../support/program.ts'
 import { type GantryResult, gantry, startGantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { readTap } from './read-tap.ts'
 import { hostile, storedProject, storeRun } from './stored-run.ts'
 
 const examples = resolve(import.meta.dirname, '../../../examples/plugin')
-const bin = resolve(import.meta.dirname, '../../../src/bin.ts')
 const commands = ['run', 'analyze', 'hooks', 'generate', 'execute', 'evaluate', 'resume', 'report', 'list']
 
 let project: TestProject
@@ -31,7 +31,7 @@ afterAll(() => project[Symbol.dispose]())
 /** On a terminal of this size: what it showed, without its control codes. */
 async function onTerminal(columns: number, argv: readonly string[]): Promise<string> {
   const { stdout } = await exec({
-    argv: ptyArgv([process.execPath, bin, ...argv], { rows: 40, columns }),
+    argv: ptyArgv([process.execPath, program, ...argv], { rows: 40, columns }),
     cwd: project.dir,
     env: {
       PATH: process.env.PATH ?? '',
@@ -329,7 +329,7 @@ describe('a stored run', () => {
   test('a reader that goes away early is no failure', async () => {
     const child = spawn(
       'sh',
-      ['-c', `"${process.execPath}" "${bin}" plugin report ${runId} -o html 2>err.txt | head -n 1`],
+      ['-c', `"${process.execPath}" "${program}" plugin report ${runId} -o html 2>err.txt | head -n 1`],
       {
         cwd: project.dir,
         env: { PATH: process.env.PATH, HOME: project.home, AGENT_ARTIFACT_DIR: project.store },

@@ -1,12 +1,11 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TrialRecord } from '../../../src/core/trial.ts'
+import { program } from '../../support/program.ts'
 import { type GantryOptions, type GantryResult, type RunDocument, startGantry } from '../support/gantry.ts'
 import type { TestProject } from '../support/project.ts'
-
-const bin = resolve(import.meta.dirname, '../../../src/bin.ts')
 
 /** The real program as a child, to its end. */
 export function runGantry(
@@ -46,7 +45,7 @@ export async function runShell(
       LANG: 'C.UTF-8',
       HOME: project.home,
       AGENT_ARTIFACT_DIR: project.store,
-      GANTRY: `${process.execPath} ${bin}`,
+      GANTRY: `${process.execPath} ${program}`,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

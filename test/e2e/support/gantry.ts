@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { resolve } from 'node:path'
 import type { CliContext, CliStream } from '../../../src/cli/context.ts'
 import { runCli } from '../../../src/cli/main.ts'
 import type { RunSummary } from '../../../src/core/summary.ts'
 import type { TrialRecord } from '../../../src/core/trial.ts'
+import { program } from '../../support/program.ts'
 import type { TestProject } from './project.ts'
 
 export interface GantryResult {
@@ -74,8 +74,7 @@ export function startGantry(
   argv: readonly string[],
   { env = {}, cwd = project.dir }: GantryOptions = {},
 ): { readonly child: ChildProcess; readonly ended: Promise<GantryResult> } {
-  const bin = resolve(import.meta.dirname, '../../../src/bin.ts')
-  const child = spawn(process.execPath, [bin, ...argv], {
+  const child = spawn(process.execPath, [program, ...argv], {
     cwd,
     env: { ...baseEnv(project), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { program } from '../../support/program.ts'
 import type { GantryResult } from './gantry.ts'
 import type { TestProject } from './project.ts'
-
-const bin = resolve(import.meta.dirname, '../../../src/bin.ts')
 
 /** What every command of the guard in this project is started with: a home of its own, no helper that stays. */
 export function guardEnv(project: TestProject): Record<string, string> {
@@ -16,7 +15,7 @@ export function gantryHook(
   argv: readonly string[],
   payload: object | string,
 ): Promise<GantryResult> {
-  const child = spawn(process.execPath, [bin, 'guard', 'hook', ...argv], {
+  const child = spawn(process.execPath, [program, 'guard', 'hook', ...argv], {
     cwd: project.dir,
     env: { PATH: process.env.PATH ?? '', HOME: project.home, ...guardEnv(project) },
   })

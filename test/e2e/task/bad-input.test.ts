@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { needs } from '../../support/needs.ts'
+import { program } from '../../support/program.ts'
 import { commitAll, git } from '../plan/lab.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import {
@@ -288,8 +289,6 @@ needs('a file system to fill', process.getuid?.() === 0).concurrent(
   },
 )
 
-const bin = join(import.meta.dirname, '../../../src/bin.ts')
-
 function byStdin(project: TestProject, model: TestModel, text: string) {
   return spawnedAs(null, project, model, ['submit', '--no-start', '--sandbox', 'bubblewrap', '-'], text)
 }
@@ -301,7 +300,7 @@ async function spawnedAs(
   argv: readonly string[],
   input = '',
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, [bin, 'task', ...argv], {
+  const child = spawn(process.execPath, [program, 'task', ...argv], {
     cwd: project.dir,
     env: {
       PATH: process.env.PATH ?? '',

@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { editorStates, loopLimits } from '../../../src/task/contract.ts'
+import { program } from '../../support/program.ts'
 import { commitAll, git } from '../plan/lab.ts'
 import { fencesOf, readDocument, root } from '../support/documents.ts'
 import { type GantryResult, startGantry } from '../support/gantry.ts'
@@ -64,8 +65,8 @@ async function linesOf(project: TestProject, argv: readonly string[]): Promise<r
 /** `gantry` inside of a command line is this program, too. */
 function run(project: TestProject, argv: readonly string[]): Promise<GantryResult> {
   const inner = argv.indexOf('--')
-  const program = [process.execPath, join(root, 'src/bin.ts')]
-  const words = inner === -1 ? argv : [...argv.slice(0, inner + 1), ...program, ...argv.slice(inner + 2)]
+  const own = [process.execPath, program]
+  const words = inner === -1 ? argv : [...argv.slice(0, inner + 1), ...own, ...argv.slice(inner + 2)]
   // No key of its own and no Docker: what `auto` then takes is bubblewrap.
   const env = envOf(project, null, {
     DOCKER_HOST: 'unix:///nonexistent/docker.sock',

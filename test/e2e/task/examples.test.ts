@@ -2,6 +2,7 @@ import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readAgentFile } from '../../../src/verifier/agent-file.ts'
+import { program } from '../../support/program.ts'
 import { testDocker } from '../../support/sandboxes.ts'
 import { commitAll, git } from '../plan/lab.ts'
 import { gantry, startGantry } from '../support/gantry.ts'
@@ -63,7 +64,7 @@ test.concurrent('the command of a README can be pasted', async () => {
     '--script',
     'model.yaml',
     '--',
-    ...program(),
+    ...ownProgram(),
     'task',
     'run',
     '--sandbox',
@@ -76,8 +77,8 @@ test.concurrent('the command of a README can be pasted', async () => {
   expect(stderr).toContain('5 exchanges')
 })
 
-function program(): readonly string[] {
-  return [process.execPath, join(import.meta.dirname, '../../../src/bin.ts')]
+function ownProgram(): readonly string[] {
+  return [process.execPath, program]
 }
 
 /** With the image that the tests have; the example names one that anybody can get. */
