@@ -7,17 +7,17 @@ import { builtInPrices } from '../src/models/prices.ts'
 import type { Arm } from '../src/plugin/contract.ts'
 import { knownComponents } from '../src/plugin/evaluate/detection/known-components.ts'
 import { createEvaluationFold } from '../src/plugin/evaluate/metrics/create-evaluation-fold.ts'
+import { evaluateStored } from '../src/plugin/evaluate/stored/evaluate-stored.ts'
+import type { StoredTrial } from '../src/plugin/evaluate/stored/read-trial.ts'
+import type { Execution, PluginTrial, ToolCapture } from '../src/plugin/execute/contract.ts'
+import type { PluginScenario } from '../src/plugin/generate/contract.ts'
 import {
   type SampleLine,
   sampleExecution,
   samplePlugin,
   sampleScenario,
   sampleTranscript,
-} from '../src/plugin/evaluate/sample-trial.ts'
-import { evaluateStored } from '../src/plugin/evaluate/stored/evaluate-stored.ts'
-import type { StoredTrial } from '../src/plugin/evaluate/stored/read-trial.ts'
-import type { Execution, PluginTrial, ToolCapture } from '../src/plugin/execute/contract.ts'
-import type { PluginScenario } from '../src/plugin/generate/contract.ts'
+} from '../test/support/plugin-samples.ts'
 import { type Figure, inMemory, inTemporary, median, timed } from './figure.ts'
 
 const many = 10_000

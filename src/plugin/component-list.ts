@@ -31,3 +31,16 @@ export function componentList(components: Components): readonly AnyComponent[] {
 export function componentId(type: ComponentType, name: string): string {
   return `${type}:${name}`
 }
+
+const typeWords = {
+  skill: 'skill',
+  agent: 'agent',
+  command: 'command',
+  hook: 'hook',
+  mcp_server: 'MCP server',
+} as const satisfies Readonly<Record<ComponentType, string>>
+
+/** `skill greet`, as people call a component. */
+export function componentLabel(type: ComponentType, name: string): string {
+  return `${typeWords[type]} ${name}`
+}

@@ -1,7 +1,7 @@
 import type { Components, SkillComponent } from '../../src/plugin/analyze/contract.ts'
-import { sampleExecution, sampleScenario } from '../../src/plugin/evaluate/sample-trial.ts'
 import type { Execution, PluginTranscript, TranscriptEvent } from '../../src/plugin/execute/contract.ts'
 import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
+import { sampleExecution, sampleScenario } from './plugin-samples.ts'
 
 /** Parts of a plugin evaluation for tests of cases and judges, changed where a test is about something. */
 export function scenarioOf(change: Partial<PluginScenario> = {}): PluginScenario {

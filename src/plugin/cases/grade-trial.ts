@@ -1,7 +1,7 @@
 import type { GateResult } from '../../core/trial.ts'
 import type { SampleCheckpoint } from '../../judge/take-samples.ts'
 import type { Arm } from '../contract.ts'
-import { type GraderGate, graderScore } from '../evaluate/grader-gate.ts'
+import { type GraderGate, graderScore } from '../evaluate/trial-verdict.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
 import type { Grader, PluginScenario } from '../generate/contract.ts'
 import { gradeFreely } from './grade/free-graders.ts'

@@ -1,5 +1,19 @@
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import type { ComponentType } from '../contract.ts'
+import type { Execution, PluginTranscript } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { confidences, type Detection, type PluginJudgement, type TrialEvaluation } from './contract.ts'
-import type { Ambiguity } from './is-ambiguous.ts'
+import {
+  detectFromSubagents,
+  identity,
+  type SentMessages,
+  sentMessages,
+  succeeded,
+  toolOutcomes,
+} from './detection/detect-components.ts'
+import type { KnownComponent, KnownComponents, NameList } from './detection/known-components.ts'
+import { namesakes } from './detection/resolve-name.ts'
+import { expectedComponent, isOf } from './expected-component.ts'
 
 export interface TriggerFacts {
   readonly mode: 'programmatic_first' | 'llm_only'
@@ -37,4 +51,145 @@ export function decideTrigger({
     confidence: seen ? detection.confidence : confidences.llm,
     detection_source: 'both',
   }
+}
+
+export interface AmbiguityInput {
+  readonly scenario: PluginScenario
+  readonly execution: Execution
+  readonly transcript: PluginTranscript | null
+  readonly detections: readonly Detection[]
+  readonly known: KnownComponents
+}
+
+/** Why the traces of a trial do not settle whether the expected component fired. */
+export interface Ambiguity {
+  readonly kind: 'shared_name' | 'transcript_only' | 'unknown_outcome' | 'captures_missing' | 'only_mentioned'
+  readonly message: string
+}
+
+/** Whether a judge is to decide if the expected component fired. */
+export function isAmbiguous(input: AmbiguityInput): boolean {
+  return ambiguityOf(input) !== null
+}
+
+/**
+ * null where the traces settle it. They do for hooks always: which group fires follows from its event, and a transcript, all
+ * that a judge sees, does not show hooks. And in the arm without the plugin, where there is nothing that could fire.
+ */
+export function ambiguityOf(input: AmbiguityInput): Ambiguity | null {
+  const { scenario, execution, known, detections } = input
+  const expected = expectedComponent(scenario, known)
+  if (expected === null || expected === 'unknown' || expected.type === 'hook') return null
+  if (execution.trial.arm === 'without') return null
+  const detection = detections.find((one) => isOf(one, expected))
+  return (
+    sharedName(input, expected) ??
+    (detection === undefined ? unseen(input, expected) : weakly(input, detection))
+  )
+}
+
+/** The name that was called belongs to several. */
+function sharedName(
+  { detections, known, execution }: AmbiguityInput,
+  expected: KnownComponent,
+): Ambiguity | null {
+  const list: NameList | null =
+    expected.type === 'mcp_server' ? null : expected.type === 'agent' ? 'agent' : 'invocable'
+  if (list === null) return null
+  for (const { cli_name, component_type } of detections) {
+    if ((component_type === 'agent') !== (list === 'agent') || component_type === 'hook') continue
+    const meant = namesakes(cli_name, list, known, execution.trial.arm)
+    if (meant.length < 2 || !meant.includes(expected)) continue
+    const owners = meant.map(({ type, plugin }) => `a ${type} of ${plugin}`)
+    return { kind: 'shared_name', message: `${cli_name} is the name of ${owners.join(' and of ')}` }
+  }
+  return null
+}
+
+/** It fired by traces that are not certain. */
+function weakly({ execution, transcript, known }: AmbiguityInput, detection: Detection): Ambiguity | null {
+  if (detection.source === 'transcript')
+    return { kind: 'transcript_only', message: 'only the transcript shows it' }
+  if (detection.source !== 'tool_capture' || hasStarted(detection, execution, known)) return null
+  const outcomes = toolOutcomes(execution.detected_tools, transcript)
+  const capture = execution.detected_tools.find(({ tool_use_id }) => tool_use_id === detection.tool_use_id)
+  return capture !== undefined && succeeded(capture, outcomes) === null
+    ? { kind: 'unknown_outcome', message: 'nothing tells how its call ended' }
+    : null
+}
+
+/** An agent whose start was seen has started, however its call ended. */
+function hasStarted(detection: Detection, execution: Execution, known: KnownComponents): boolean {
+  return detectFromSubagents(execution, known).some((start) => identity(start) === identity(detection))
+}
+
+function unseen(input: AmbiguityInput, expected: KnownComponent): Ambiguity | null {
+  const { scenario, execution, transcript, detections } = input
+  if (detections.some(({ component_type }) => component_type !== 'hook')) return null
+  if (areCapturesMissing(execution, transcript))
+    return {
+      kind: 'captures_missing',
+      message: 'nothing was captured of a session that did something or died',
+    }
+  return transcript !== null && mentions(transcript, expected, sentMessages(scenario))
+    ? { kind: 'only_mentioned', message: 'the agent speaks of it, and no call of it was seen' }
+    : null
+}
+
+function areCapturesMissing(execution: Execution, transcript: PluginTranscript | null): boolean {
+  const { detected_tools, subagent_captures, expansions, termination_type } = execution
+  if (detected_tools.length + subagent_captures.length + expansions.length > 0) return false
+  if (termination_type === 'error') return true
+  const outcomes = toolOutcomes([], transcript)
+  return (transcript?.events ?? []).some(
+    (event) =>
+      event.type === 'assistant' &&
+      event.edit.message.tool_calls?.some(({ id }) => outcomes.get(id) !== false),
+  )
+}
+
+/**
+ * Whether the agent speaks of a component: by its full name, or by its own name beside the word for what it is. A skill called
+ * `test` is not meant by every sentence about tests. What we put into the agent's mouth does not count.
+ */
+function mentions(transcript: PluginTranscript, component: KnownComponent, ownWords: SentMessages): boolean {
+  const wanted = phrases(component)
+  return transcript.events.some((event) => {
+    if (event.type !== 'assistant') return false
+    const { content } = event.edit.message
+    if (ownWords.texts.has(content.trim())) return false
+    const text = content.toLowerCase()
+    return wanted.some((phrase) => text.includes(phrase))
+  })
+}
+
+function phrases({ type, name, cli_name }: KnownComponent): readonly string[] {
+  const own = name.toLowerCase()
+  const quoted = [own, `"${own}"`, `'${own}'`, `\`${own}\``]
+  const word = nouns[type]
+  return [
+    cli_name.toLowerCase(),
+    ...quoted.flatMap((written) => [`${word} ${written}`, `${written} ${word}`]),
+  ]
+}
+
+const nouns = {
+  skill: 'skill',
+  agent: 'agent',
+  command: 'command',
+  hook: 'hook',
+  mcp_server: 'server',
+} as const satisfies Readonly<Record<ComponentType, string>>
+
+/**
+ * Whether a judge is asked about a trial: with `llm_only` about each that has something to judge, else where the traces do not
+ * settle whether the expected component fired. Never about a trial that did not happen, nor about the arm without the plugin.
+ */
+export function needsJudge(input: AmbiguityInput, { evaluation }: Pick<PluginConfig, 'evaluation'>): boolean {
+  const { scenario, execution, transcript, known } = input
+  if (transcript === null || execution.failure !== undefined || execution.invalid !== undefined) return false
+  if (execution.trial.arm === 'without') return false
+  const expected = expectedComponent(scenario, known)
+  if (expected === null || expected === 'unknown') return false
+  return evaluation.detection_mode === 'llm_only' || isAmbiguous(input)
 }

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Arm } from '../contract.ts'
-import type { Execution } from '../execute/contract.ts'
-import type { PluginScenario } from '../generate/contract.ts'
-import { evaluateTrial } from './evaluate-trial.ts'
-import { isAmbiguous } from './is-ambiguous.ts'
-import { firedLabel } from './metrics/fired-component.ts'
-import { sampleKnown } from './sample-known.ts'
 import {
   failedJudgement,
   type SampleLine,
   sampleExecution,
   sampleInput,
   sampleJudgement,
+  sampleKnown,
   sampleScenario,
   sampleTranscript,
-} from './sample-trial.ts'
+} from '../../../test/support/plugin-samples.ts'
+import type { Arm } from '../contract.ts'
+import type { Execution } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import { isAmbiguous } from './decide-trigger.ts'
+import { evaluateTrial } from './evaluate-trial.ts'
+import { firedLabel } from './metrics/scenario-tally.ts'
 
 interface Row {
   readonly name: string

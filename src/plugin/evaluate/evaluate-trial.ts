@@ -3,21 +3,16 @@ import { settled } from '../../core/case-tally.ts'
 import type { GateResult } from '../../core/trial.ts'
 import type { Execution, PluginTranscript, PluginTrial } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { analyzeConflict } from './conflict/analyze-conflict.ts'
+import { analyzeConflict } from './analyze-conflict.ts'
 import { confidences, type Detection, type PluginJudgement, type TrialEvaluation } from './contract.ts'
-import { decideTrigger } from './decide-trigger.ts'
-import { detectFirings } from './detection/detect-components.ts'
-import { detectionOf } from './detection/detection-of.ts'
-import { firstOfEach } from './detection/first-of-each.ts'
-import { foundKnown } from './detection/found-component.ts'
+import { ambiguityOf, decideTrigger } from './decide-trigger.ts'
+import { detectFirings, firstOfEach, sentMessages } from './detection/detect-components.ts'
 import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
+import { detectionOf, foundKnown } from './detection/resolve-name.ts'
 import { expectedComponent, isOf } from './expected-component.ts'
-import { type GraderGate, graderScore } from './grader-gate.ts'
-import { ambiguityOf } from './is-ambiguous.ts'
-import { ownWordsOf } from './own-words.ts'
-import { triggerReason } from './reason/trigger-reason.ts'
 import { leaksOf, remarks } from './remarks.ts'
-import { trialVerdict } from './trial-verdict.ts'
+import { type GraderGate, graderScore, trialVerdict } from './trial-verdict.ts'
+import { triggerReason } from './trigger-reason.ts'
 
 export interface TrialInput {
   readonly scenario: PluginScenario
@@ -39,7 +34,7 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
   const { graderCostUsd = 0 } = input
   const resolved = expectedComponent(scenario, known)
   const expected = resolved === 'unknown' ? null : resolved
-  const firings = detectFirings(execution, transcript, known, ownWordsOf(scenario))
+  const firings = detectFirings(execution, transcript, known, sentMessages(scenario))
   const seen = firstOfEach(firings)
   const ambiguity = ambiguityOf({ scenario, execution, transcript, known, detections: seen })
   const decision = decideTrigger({

@@ -1,15 +1,14 @@
 import { printable } from '../../guard-engine/printable.ts'
+import { componentLabel } from '../component-list.ts'
 import type { Execution } from '../execute/contract.ts'
-import { componentWords } from './component-words.ts'
-import { rivalsOf } from './conflict/rivals.ts'
+import { rivalsOf } from './analyze-conflict.ts'
 import type { Detection, PluginJudgement } from './contract.ts'
-import type { TriggerDecision } from './decide-trigger.ts'
-import { identity } from './detection/first-of-each.ts'
+import type { Ambiguity, TriggerDecision } from './decide-trigger.ts'
+import { identity } from './detection/detect-components.ts'
 import { hasActed } from './detection/hooks.ts'
 import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
 import { isOf } from './expected-component.ts'
-import type { Ambiguity } from './is-ambiguous.ts'
-import { late } from './reason/trigger-reason.ts'
+import { late } from './trigger-reason.ts'
 
 export interface RemarkFacts {
   readonly expected: KnownComponent | null
@@ -52,7 +51,7 @@ export function remarks(facts: RemarkFacts): Remarks {
 export function leaksOf(detections: readonly Detection[], known: KnownComponents): readonly string[] {
   return detections
     .filter(({ plugin }) => plugin === known.plugin)
-    .map(({ component_type, name }) => componentWords(component_type, name))
+    .map(({ component_type, name }) => componentLabel(component_type, name))
 }
 
 function lateness({ expected, detections }: RemarkFacts): readonly string[] {
@@ -60,7 +59,7 @@ function lateness({ expected, detections }: RemarkFacts): readonly string[] {
   const detection = detections.find((one) => isOf(one, expected))
   const others = detections.filter((one) => !isOf(one, expected))
   const words = late(detection, rivalsOf(expected, others))
-  return words === '' ? [] : [`${componentWords(expected.type, expected.name)} fired${words}`]
+  return words === '' ? [] : [`${componentLabel(expected.type, expected.name)} fired${words}`]
 }
 
 /** Hooks and servers are made to be called again and again; the others answer a request once. */
@@ -74,7 +73,7 @@ function repetition({ detections, firings }: RemarkFacts): readonly string[] {
     const { component_type, name } = detection
     if (component_type === 'hook' || component_type === 'mcp_server') return []
     const times = Math.max(...sources.map((source) => counts.get(`${source} ${identity(detection)}`) ?? 0))
-    return times > 1 ? [`${componentWords(component_type, name)} fired ${times} times`] : []
+    return times > 1 ? [`${componentLabel(component_type, name)} fired ${times} times`] : []
   })
 }
 

@@ -1,10 +1,10 @@
+import { settled } from '../../core/case-tally.ts'
 import type { GateResult } from '../../core/trial.ts'
 import type { Verdict } from '../../core/verdict.ts'
+import { componentLabel } from '../component-list.ts'
 import type { Execution } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { componentWords } from './component-words.ts'
 import type { KnownComponent } from './detection/known-components.ts'
-import type { GraderGate } from './grader-gate.ts'
 
 export interface VerdictFacts {
   readonly scenario: PluginScenario
@@ -34,7 +34,7 @@ function broken({ scenario, execution, expected, leaked, graders }: VerdictFacts
   const invalid = (reason: string): VerdictAndReason => ({ verdict: 'invalid', reason })
   if (execution.invalid !== undefined) return invalid(execution.invalid)
   if (expected === 'unknown') {
-    const name = componentWords(
+    const name = componentLabel(
       scenario.component_type,
       scenario.expected_component || scenario.component_ref,
     )
@@ -89,4 +89,24 @@ function asked({ triggerGate, graders, execution }: VerdictFacts): VerdictAndRea
         ? proven.join('; ')
         : `the agent worked in the arm ${execution.trial.arm}, where no component is expected`,
   }
+}
+
+/** What a grader of a case said about a trial. */
+export interface GraderGate {
+  readonly gate: GateResult
+  readonly weight: number
+  /** false: it is shown and decides nothing, as a grader that only makes sense with the plugin does in the arm without. */
+  readonly scored: boolean
+  /** Why it could not be asked, when that is what failed; such a trial says nothing. */
+  readonly error?: string
+}
+
+/** The weighted share of graders passed; null when none is scored, or one of those that are could not be asked. */
+export function graderScore(graders: readonly GraderGate[]): number | null {
+  const scored = graders.filter(({ scored: isScored, weight }) => isScored && weight > 0)
+  if (scored.some(({ error }) => error !== undefined)) return null
+  const all = scored.reduce((sum, { weight }) => sum + weight, 0)
+  if (all === 0) return null
+  const passed = scored.reduce((sum, { gate, weight }) => sum + (gate.passed ? weight : 0), 0)
+  return settled(passed / all)
 }

@@ -1,4 +1,4 @@
-import { componentWords } from '../evaluate/component-words.ts'
+import { componentLabel } from '../component-list.ts'
 import type { ModelWritten } from './component-prompt.ts'
 import type { UnnamedScenario } from './component-record.ts'
 import { normalText } from './likeness.ts'
@@ -65,7 +65,7 @@ export function fallbackScenarios(
     warnings:
       leftOut === 0
         ? []
-        : [`${componentWords(entry.type, name)}: ${leftOut} of its ${all.length} phrases are left out`],
+        : [`${componentLabel(entry.type, name)}: ${leftOut} of its ${all.length} phrases are left out`],
   }
 }
 

@@ -4,9 +4,8 @@ import { atMost } from '../../models/batch/at-most.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import type { AnyComponent } from '../component-list.ts'
+import { type AnyComponent, componentLabel } from '../component-list.ts'
 import type { PluginStep } from '../contract.ts'
-import { componentWords } from '../evaluate/component-words.ts'
 import { askComponent } from './ask-component.ts'
 import { type GenerationCheckpoint, loadComponent, saveComponent } from './component-checkpoint.ts'
 import type { ComponentScenarios } from './component-record.ts'
@@ -109,7 +108,7 @@ function writerOf({
     const written = writeComponent(plan, asked, { model: model.name, degree: config.generation.diversity })
     // A model that could not be reached may be there when the run is resumed.
     if (asked.isPaid) saveComponent(checkpoint, plan, config, written)
-    const who = componentWords(plan.entry.type, plan.entry.component.name)
+    const who = componentLabel(plan.entry.type, plan.entry.component.name)
     onStep({ kind: 'note', level: 'info', message: `${who}: ${written.scenarios.length} scenarios` })
     return written
   }

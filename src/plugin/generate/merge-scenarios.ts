@@ -1,8 +1,7 @@
 import { GantryError } from '../../core/error.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import { componentList } from '../component-list.ts'
-import { componentWords } from '../evaluate/component-words.ts'
+import { componentLabel, componentList } from '../component-list.ts'
 import { normalName } from '../evaluate/detection/known-components.ts'
 import type { PluginScenario } from './contract.ts'
 import { normalText } from './likeness.ts'
@@ -82,11 +81,11 @@ function requireComponent(
     const near = nearest(written, ofType)
     throw new GantryError(
       'INVALID_FILE',
-      `the scenario '${id}' is about the ${componentWords(component_type, written)}, which ${plugin_name} does not have`,
+      `the scenario '${id}' is about the ${componentLabel(component_type, written)}, which ${plugin_name} does not have`,
       {
         hint:
           other !== undefined
-            ? `There is the ${componentWords(other.type, other.component.name)}: change component_type.`
+            ? `There is the ${componentLabel(other.type, other.component.name)}: change component_type.`
             : near !== undefined
               ? `Did you mean '${near}'?`
               : ofType.length === 0

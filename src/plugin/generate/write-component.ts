@@ -1,7 +1,6 @@
 import { counted } from '../../core/counted.ts'
 import { headAndTail } from '../../core/shorten.ts'
-import { componentId } from '../component-list.ts'
-import { componentWords } from '../evaluate/component-words.ts'
+import { componentId, componentLabel } from '../component-list.ts'
 import type { Asked } from './ask-component.ts'
 import type { Draft } from './check-item.ts'
 import type { ModelWritten } from './component-prompt.ts'
@@ -95,7 +94,7 @@ function warningsOf(
   wanted: number,
   instead: number,
 ): string[] {
-  const who = componentWords(type, component.name)
+  const who = componentLabel(type, component.name)
   const filling = instead === 0 ? '' : `; ${counted(instead, 'scenario is', 'scenarios are')} made without it`
   return [
     ...failures.map((message) => `${who}: the model could not be used: ${message}`),

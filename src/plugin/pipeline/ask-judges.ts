@@ -9,12 +9,11 @@ import type { GivenPassVote } from '../cases/grade/take-votes.ts'
 import { type GradePowers, gradeTrial } from '../cases/grade-trial.ts'
 import { componentList } from '../component-list.ts'
 import type { PluginJudgement } from '../evaluate/contract.ts'
-import { detectComponents } from '../evaluate/detection/detect-components.ts'
+import { needsJudge } from '../evaluate/decide-trigger.ts'
+import { detectComponents, sentMessages } from '../evaluate/detection/detect-components.ts'
 import type { KnownComponents } from '../evaluate/detection/known-components.ts'
 import type { GivenVote } from '../evaluate/judge/judge-trial.ts'
-import { needsJudge } from '../evaluate/judge/needs-judge.ts'
 import { openPluginJudge, type PluginJudge } from '../evaluate/judge/open-plugin-judge.ts'
-import { ownWordsOf } from '../evaluate/own-words.ts'
 import type { ReadTrial, StoredOptions, StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
 import { readTrial } from '../evaluate/stored/read-trial.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
@@ -114,7 +113,7 @@ function judgement(
     pluginName: analysis.plugin_name,
     scenario,
     description: descriptions.get(`${scenario.component_type}:${scenario.expected_component}`) ?? '',
-    detections: detectComponents(execution, transcript, known, ownWordsOf(scenario)),
+    detections: detectComponents(execution, transcript, known, sentMessages(scenario)),
     transcript,
     budget,
     checkpoint: keptVotes<GivenVote>(run, trial.id, (sample) => `judge-${judgeName}-${sample}`),
@@ -132,7 +131,7 @@ async function trialsToJudge(
     if (traces.kind === 'damaged') continue
     const { execution, transcript } = traces
     const { scenario } = stored
-    const detections = detectComponents(execution, transcript, known, ownWordsOf(scenario))
+    const detections = detectComponents(execution, transcript, known, sentMessages(scenario))
     if (needsJudge({ scenario, execution, transcript, detections, known }, request.config))
       wanted.add(stored.trial.id)
   }

@@ -1,5 +1,4 @@
-import { isMoot } from '../evaluate/stored/read-trial.ts'
-import { readExecution as readShape } from '../evaluate/stored/stored-shapes.ts'
+import { isMoot, readExecution as readShape } from '../evaluate/stored/read-trial.ts'
 import { type EvaluationFiles, readExecution, readTranscript } from './evaluation-files.ts'
 
 /**

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
+import { type SampleTrial, sampleEvaluation, samplePlugin } from '../../../test/support/plugin-samples.ts'
 import type { ReportSection } from '../../report/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { createEvaluationFold } from '../evaluate/metrics/create-evaluation-fold.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
-import { type SampleTrial, sampleEvaluation } from '../evaluate/sample-evaluation.ts'
-import { samplePlugin } from '../evaluate/sample-trial.ts'
 import { evaluationSections } from './evaluation-sections.ts'
 
 const plugin = samplePlugin('demo', { skill: ['greet', 'farewell'], command: ['hi'] })

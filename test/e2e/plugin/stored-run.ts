@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sampleExecution, sampleTranscript } from '../../../src/plugin/evaluate/sample-trial.ts'
 import type { Execution } from '../../../src/plugin/execute/contract.ts'
 import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
+import { sampleExecution, sampleTranscript } from '../../support/plugin-samples.ts'
 import { gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 

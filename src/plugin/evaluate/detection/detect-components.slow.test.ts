@@ -1,13 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import {
+  type SampleLine,
+  sampleExecution,
+  sampleKnown,
+  sampleScenario,
+  sampleTranscript,
+} from '../../../../test/support/plugin-samples.ts'
 import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
 import { type Arm, arms } from '../../contract.ts'
 import type { Execution } from '../../execute/contract.ts'
 import { confidences } from '../contract.ts'
+import { isAmbiguous } from '../decide-trigger.ts'
 import { evaluateTrial } from '../evaluate-trial.ts'
-import { isAmbiguous } from '../is-ambiguous.ts'
-import { sampleKnown } from '../sample-known.ts'
-import { type SampleLine, sampleExecution, sampleScenario, sampleTranscript } from '../sample-trial.ts'
 import { detectComponents } from './detect-components.ts'
 
 /** Names that mean something, names that nearly do, and anything at all. */

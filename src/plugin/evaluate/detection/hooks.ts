@@ -2,12 +2,8 @@ import { hookEvents } from '../../analyze/hooks/hook-events.ts'
 import { hookMatches } from '../../analyze/matcher.ts'
 import type { Execution, HookResponse } from '../../execute/contract.ts'
 import type { Detection } from '../contract.ts'
-import { conditionHeld } from './condition-held.ts'
-import { detectionOf } from './detection-of.ts'
-import { foundKnown } from './found-component.ts'
-import { hookValues } from './hook-values.ts'
-import { isLoadedIn } from './is-loaded-in.ts'
-import type { KnownComponent, KnownComponents } from './known-components.ts'
+import { isLoadedIn, type KnownComponent, type KnownComponents } from './known-components.ts'
+import { detectionOf, foundKnown } from './resolve-name.ts'
 
 /**
  * Hooks by the responses the CLI reports. It does not say whose a response is, and answers two equal handlers once; but which
@@ -61,4 +57,48 @@ const blocking = 2
 function ending({ outcome, exit_code }: HookResponse): string {
   if (exit_code === blocking) return ' that blocks'
   return outcome === 'unknown' ? ' of unknown outcome' : ''
+}
+
+/**
+ * Whether a group that fits has really run. One whose handlers all have a condition of their own may not have: it has when there
+ * are more responses than the handlers without a condition, which run once for every call, account for.
+ */
+function conditionHeld(
+  { hook }: KnownComponent,
+  fitting: readonly KnownComponent[],
+  { hook_name, hook_event }: Pick<HookResponse, 'hook_name' | 'hook_event'>,
+  execution: Execution,
+): boolean {
+  if (hook?.isConditional !== true) return true
+  // Equal handlers are run once, however many groups have them.
+  const always = new Set(fitting.flatMap((other) => other.hook?.always ?? [])).size
+  const [tool = ''] = hookValues({ hook_name, hook_event }, execution)
+  const calls = execution.detected_tools.filter(({ name }) => hookMatches(tool, name)).length
+  const responses = execution.hook_responses.filter((response) => response.hook_name === hook_name).length
+  return responses > always * Math.max(1, calls)
+}
+
+/**
+ * What the matchers of a response's event are compared with. The CLI puts it behind the event's name (`PreToolUse:Write`,
+ * `SubagentStart:demo:reviewer`), but not for every event that has one: then it follows from what else was seen.
+ */
+export function hookValues(
+  { hook_name, hook_event }: Pick<HookResponse, 'hook_name' | 'hook_event'>,
+  execution: Execution,
+): readonly string[] {
+  const told = hook_name.startsWith(`${hook_event}:`) ? hook_name.slice(hook_event.length + 1) : null
+  if (told !== null) return [told]
+  switch (hook_event) {
+    case 'SubagentStart':
+    case 'SubagentStop':
+      return execution.subagent_captures.map(({ agent_type }) => agent_type)
+    case 'UserPromptExpansion':
+      return execution.expansions.map(({ command_name }) => command_name)
+    case 'SessionStart':
+      return execution.session_timing.starts.map(({ source }) => source)
+    case 'SessionEnd':
+      return execution.session_timing.end === undefined ? [''] : [execution.session_timing.end.reason]
+    default:
+      return ['']
+  }
 }

@@ -1,6 +1,6 @@
 import type { Analysis, HookComponent } from '../../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../../component-list.ts'
-import type { ComponentType } from '../../contract.ts'
+import type { Arm, ComponentType } from '../../contract.ts'
 
 /** What detection has to know of one component to recognise it. */
 export interface KnownComponent {
@@ -37,9 +37,9 @@ export interface KnownComponents {
   readonly hooks: readonly KnownComponent[]
 }
 
-export type PluginParts = Pick<Analysis, 'plugin_name' | 'components'>
+export type KnownPlugin = Pick<Analysis, 'plugin_name' | 'components'>
 
-export function knownComponents(own: PluginParts, crowd: readonly PluginParts[] = []): KnownComponents {
+export function knownComponents(own: KnownPlugin, crowd: readonly KnownPlugin[] = []): KnownComponents {
   const all = [own, ...crowd].flatMap(({ plugin_name, components }, index) =>
     componentList(components).map((entry) => known(entry, plugin_name, index === 0)),
   )
@@ -102,4 +102,16 @@ function knownHook({ event, matcher, handlers }: HookComponent): KnownHook {
 
 function prefixLength({ tools }: KnownComponent): number {
   return tools?.prefix.length ?? 0
+}
+
+/** Whether a component can have fired in an arm at all: alone the plugin is without company, and without it there is nothing. */
+export function isLoadedIn({ own }: Pick<KnownComponent, 'own'>, arm: Arm): boolean {
+  switch (arm) {
+    case 'without':
+      return false
+    case 'alone':
+      return own
+    case 'crowd':
+      return true
+  }
 }

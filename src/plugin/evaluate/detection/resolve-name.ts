@@ -1,7 +1,13 @@
+import { printable } from '../../../guard-engine/printable.ts'
 import type { Arm, ComponentType } from '../../contract.ts'
-import { type FoundComponent, foundForeign, foundKnown } from './found-component.ts'
-import { isLoadedIn } from './is-loaded-in.ts'
-import { type KnownComponent, type KnownComponents, type NameList, nameKey } from './known-components.ts'
+import { confidences, type Detection, type DetectionSource } from '../contract.ts'
+import {
+  isLoadedIn,
+  type KnownComponent,
+  type KnownComponents,
+  type NameList,
+  nameKey,
+} from './known-components.ts'
 
 /** How something was called: it decides what an unknown name is taken for, and which of two namesakes is meant. */
 export interface Call {
@@ -42,4 +48,118 @@ export function namesakes(
 function preferred(components: readonly KnownComponent[], type: ComponentType): readonly KnownComponent[] {
   const ofType = components.filter((component) => component.type === type)
   return ofType.length > 0 ? ofType : components
+}
+
+/** A component that a trace names: one we know, or what the CLI calls one we do not. */
+export interface FoundComponent {
+  readonly type: ComponentType
+  /** The author's name when it is of the plugin under test, else the CLI's. */
+  readonly name: string
+  readonly cli_name: string
+  /** null: not of any plugin we know. */
+  readonly plugin: string | null
+}
+
+export function foundKnown({ type, name, cli_name, plugin, own }: KnownComponent): FoundComponent {
+  return { type, name: own ? name : cli_name, cli_name, plugin }
+}
+
+/** A name that a model made up may be of any length and hold anything. */
+export function foundForeign(type: ComponentType, written: string): FoundComponent {
+  const name = printable(written, 200)
+  return { type, name, cli_name: name, plugin: null }
+}
+
+/**
+ * The server a tool belongs to, null when it is no tool of a server. Names of servers may hold `_`, names of tools `__`:
+ * a known server is recognised by its prefix, the longest first, unless a shorter one is known to have just this tool.
+ * Of an unknown server all up to the first `__` is the name.
+ */
+export function mcpServerOf(toolName: string, known: KnownComponents): FoundComponent | null {
+  if (!toolName.startsWith(mark)) return null
+  const fitting = known.servers.filter(({ tools }) => tools !== undefined && isToolOf(toolName, tools.prefix))
+  const server =
+    fitting.find(({ tools }) => tools?.known.some((tool) => isCalled(toolName, tools.prefix, tool))) ??
+    fitting[0]
+  if (server !== undefined) return foundKnown(server)
+  const end = toolName.indexOf('__', mark.length)
+  return end <= mark.length ? null : foundForeign('mcp_server', toolName.slice(mark.length, end))
+}
+
+const mark = 'mcp__'
+
+/** The prefix alone is no tool. */
+function isToolOf(toolName: string, prefix: string): boolean {
+  return prefix !== '' && toolName.length > prefix.length && toolName.startsWith(prefix)
+}
+
+/** A server tells its tools by their own names, the CLI by their full ones. */
+function isCalled(toolName: string, prefix: string, tool: string): boolean {
+  return toolName === tool || toolName === `${prefix}${tool}`
+}
+
+export interface ToolInvocation {
+  readonly name: string
+  readonly input: unknown
+}
+
+/** The component a call of a tool starts, null when it starts none. The input is whatever a model wrote. */
+export function toolComponent(
+  { name, input }: ToolInvocation,
+  known: KnownComponents,
+  arm: Arm,
+): FoundComponent | null {
+  switch (name) {
+    case 'Skill': {
+      const skill = textField(input, 'skill') ?? textField(input, 'command')
+      return skill === null ? null : resolveName(skill, { list: 'invocable', prefer: 'skill' }, known, arm)
+    }
+    case 'SlashCommand': {
+      const typed = textField(input, 'command')
+      return typed === null ? null : commandComponent(typed, known, arm)
+    }
+    case 'Task':
+    case 'Agent': {
+      const type = textField(input, 'subagent_type')
+      return type === null ? null : resolveName(type, { list: 'agent', prefer: 'agent' }, known, arm)
+    }
+    default:
+      return mcpServerOf(name, known)
+  }
+}
+
+/** What is meant by `/name arguments`, with or without its slash and arguments. A prompt of an MCP server is its server's. */
+export function commandComponent(typed: string, known: KnownComponents, arm: Arm): FoundComponent | null {
+  const [word = ''] = typed.trim().split(/\s/, 1)
+  const name = word.replace(/^\//, '')
+  return mcpServerOf(name, known) ?? resolveName(name, { list: 'invocable', prefer: 'command' }, known, arm)
+}
+
+function textField(input: unknown, key: string): string | null {
+  if (typeof input !== 'object' || input === null || !Object.hasOwn(input, key)) return null
+  const value: unknown = Reflect.get(input, key)
+  return typeof value === 'string' ? value : null
+}
+
+interface Trace {
+  readonly source: DetectionSource
+  /** Words a person can check. */
+  readonly evidence: string
+  readonly timestamp: number
+  readonly tool_use_id?: string
+}
+
+export function detectionOf({ type, name, cli_name, plugin }: FoundComponent, trace: Trace): Detection {
+  const { source, evidence, timestamp, tool_use_id } = trace
+  return {
+    component_type: type,
+    name,
+    cli_name,
+    plugin,
+    confidence: confidences[source],
+    source,
+    evidence,
+    ...(tool_use_id !== undefined && { tool_use_id }),
+    timestamp,
+  }
 }

@@ -1,6 +1,6 @@
 import type { PluginTranscript } from '../../execute/contract.ts'
 import type { JudgeCitation } from '../contract.ts'
-import { eventText } from './transcript-text.ts'
+import { eventText } from './judge-prompt.ts'
 
 /** What a judge says it has read; whether it stands there is another matter. */
 export type ClaimedCitation = Pick<JudgeCitation, 'description' | 'message_id' | 'quoted_text'>

@@ -1,15 +1,15 @@
+import { z } from 'zod'
 import type { PluginConfig } from '../../../config/plugin-schema.ts'
 import { contentHash } from '../../../io/content-hash.ts'
 import { isFailed, type SampleCheckpoint, takeSamples } from '../../../judge/take-samples.ts'
-import type { Model } from '../../../models/contract.ts'
+import type { Budget } from '../../../models/budget.ts'
+import type { Model, ModelRequest } from '../../../models/contract.ts'
 import type { JudgeVote, PluginJudgement } from '../contract.ts'
 import { checkCitations } from './check-citations.ts'
 import { joinVotes } from './join-votes.ts'
-import { type JudgedTrial, judgePrompt } from './judge-prompt.ts'
-import { type AskingPowers, modelSettings } from './model-settings.ts'
-import { type VoteAnswer, voteSchema } from './vote-schema.ts'
+import { type JudgePromptTrial, judgePrompt } from './judge-prompt.ts'
 
-export interface JudgeTrialRequest extends JudgedTrial, AskingPowers {
+export interface JudgeTrialRequest extends JudgePromptTrial, AskingPowers {
   readonly model: Model
   readonly config: Pick<PluginConfig, 'evaluation' | 'tuning'>
   /** Keeps every answer as it comes, so that a run that was killed pays none of them again. */
@@ -71,4 +71,56 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
     batched,
     dropped_citations: dropped,
   })
+}
+
+/** What each judge is asked for, from 1; 0 is taken too, since models use it. */
+const score = z.number().min(0).max(10)
+
+const citationSchema = z.object({
+  description: z.string(),
+  message_id: z.string(),
+  quoted_text: z.string(),
+})
+
+const plainSchema = z.object({
+  triggered: z.boolean(),
+  trigger_accuracy: z.enum(['correct', 'incorrect', 'partial']),
+  quality_score: score,
+  response_relevance: score,
+  issues: z.array(z.string()).default([]),
+  summary: z.string(),
+})
+
+const citingSchema = plainSchema.extend({ highlights: z.array(citationSchema).default([]) })
+
+/** What a judge must answer. Positions of citations are not asked for: models cannot count, and they are computed. */
+function voteSchema(withCitations: boolean): z.ZodType<VoteAnswer> {
+  return withCitations ? citingSchema : plainSchema
+}
+
+type VoteAnswer = z.output<typeof plainSchema> & {
+  readonly highlights?: readonly z.output<typeof citationSchema>[]
+}
+
+export interface AskingPowers {
+  readonly config: Pick<PluginConfig, 'evaluation'>
+  readonly signal?: AbortSignal
+  /** Charged instead of the model's own. */
+  readonly budget?: Budget
+}
+
+/** How every judge of an evaluation is asked: what the configuration says under `evaluation`. */
+export function modelSettings({
+  config: { evaluation },
+  signal,
+  budget,
+}: AskingPowers): Omit<ModelRequest, 'prompt' | 'system'> {
+  return {
+    maxOutputTokens: evaluation.max_tokens,
+    temperature: evaluation.temperature,
+    effort: evaluation.reasoning_effort,
+    timeoutMs: evaluation.api_timeout_ms,
+    ...(signal !== undefined && { signal }),
+    ...(budget !== undefined && { budget }),
+  }
 }

@@ -6,8 +6,8 @@ import { remindingSleep } from '../../../models/batch/reminding-sleep.ts'
 import { callsWait, toldJournal } from '../../../models/batch/told-journal.ts'
 import type { Model } from '../../../models/contract.ts'
 import { type ModelContext, resolveBatchingModel } from '../../../models/index.ts'
+import { type AskText, structured } from '../../../models/structured.ts'
 import type { PluginJudgement } from '../contract.ts'
-import { gatherCalls } from './gather-calls.ts'
 import { type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
 
 /** What differs from trial to trial. */
@@ -110,6 +110,38 @@ async function openBatches({
       stop.abort()
       await flushing
       journal.close()
+    },
+  }
+}
+
+/**
+ * A model of which it is known when all that was asked of it so far has really been handed on: between a question and its
+ * call lies a little work, and a flush in between would leave the call out.
+ */
+function gatherCalls(model: Model): { readonly model: Model; gathered(): Promise<void> } {
+  const onTheWay = new Set<Promise<void>>()
+  const watched: Model['structured'] = async (request) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    onTheWay.add(promise)
+    const arrive = (): void => {
+      onTheWay.delete(promise)
+      resolve()
+    }
+    const text: AskText = (asked) => {
+      const answer = model.text(asked)
+      arrive()
+      return answer
+    }
+    try {
+      return await structured(text, request)
+    } finally {
+      arrive()
+    }
+  }
+  return {
+    model: { ...model, structured: watched },
+    gathered: async () => {
+      while (onTheWay.size > 0) await Promise.all(onTheWay)
     },
   }
 }

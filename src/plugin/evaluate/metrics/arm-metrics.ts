@@ -1,15 +1,15 @@
 import { settled } from '../../../core/case-tally.ts'
 import type { Verdict } from '../../../core/verdict.ts'
 import type { ConflictSeverity } from '../contract.ts'
-import { componentMetrics } from './component-metrics.ts'
-import { confusion } from './confusion.ts'
-import type { ArmMetrics, TypeMetrics } from './evaluation-summary.ts'
-import { joined, meanOf } from './mean-tally.ts'
-import { repetitionStats } from './repetition-stats.ts'
-import type { ScenarioTally } from './scenario-tally.ts'
-import { semanticStats } from './semantic-stats.ts'
-import { suiteRate } from './suite-rate.ts'
-import { sum, typeMetrics } from './type-metrics.ts'
+import { componentMetrics, suiteRate, sum, triggerShare, typeMetrics } from './component-metrics.ts'
+import type {
+  ArmMetrics,
+  ConfusionRow,
+  RepetitionStats,
+  SemanticStats,
+  TypeMetrics,
+} from './evaluation-summary.ts'
+import { joined, meanOf, nobody, type ScenarioTally } from './scenario-tally.ts'
 
 /** What is counted of an arm beside its scenarios. */
 export interface ArmTally {
@@ -68,4 +68,70 @@ function byKind(
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([kind, of]) => [kind, typeMetrics(of)]),
   )
+}
+
+const examples = 5
+
+/** Who fired where whom was expected. Scenarios that expect a component to stay quiet expect nobody. */
+function confusion(tallies: readonly ScenarioTally[]): readonly ConfusionRow[] {
+  const rows = Map.groupBy(
+    tallies.filter(({ component }) => component !== null),
+    ({ component, expected_trigger }) => (expected_trigger ? (component ?? nobody) : nobody),
+  )
+  return [...rows]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([expected, of]) => ({ expected, fired: cells(of) }))
+}
+
+function cells(tallies: readonly ScenarioTally[]): ConfusionRow['fired'] {
+  const found = new Map<string, { count: number; readonly scenarios: string[] }>()
+  for (const { fired, scenario_id } of tallies)
+    for (const [component, times] of fired) {
+      const cell = found.get(component) ?? { count: 0, scenarios: [] }
+      cell.count += times
+      if (cell.scenarios.length < examples) cell.scenarios.push(scenario_id)
+      found.set(component, cell)
+    }
+  return [...found]
+    .map(([component, cell]) => ({ component, ...cell }))
+    .toSorted((a, b) => b.count - a.count || (a.component < b.component ? -1 : 1))
+}
+
+/** Of scenarios of type semantic; null when there are none. */
+function semanticStats(tallies: readonly ScenarioTally[]): SemanticStats | null {
+  const semantic = tallies.filter(
+    ({ scenario_type, triggerTrials }) => scenario_type === 'semantic' && triggerTrials > 0,
+  )
+  if (semantic.length === 0) return null
+  const byVariation = Map.groupBy(
+    semantic,
+    ({ semantic_variation_type }) => semantic_variation_type ?? 'unnamed',
+  )
+  return {
+    total: sum(semantic, ({ triggerTrials }) => triggerTrials),
+    trigger_rate: suiteRate(semantic.map(triggerShare)),
+    by_variation: Object.fromEntries(
+      [...byVariation]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([variation, of]) => [
+          variation,
+          {
+            count: sum(of, ({ triggerTrials }) => triggerTrials),
+            trigger_rate: suiteRate(of.map(triggerShare)),
+          },
+        ]),
+    ),
+  }
+}
+
+/** How far repeating a scenario gives the same verdict; null when nothing was repeated. */
+function repetitionStats(tallies: readonly ScenarioTally[]): RepetitionStats | null {
+  const repeated = tallies.filter(({ asked }) => asked > 1)
+  if (repeated.length === 0) return null
+  const flaky = repeated.filter(({ passed, asked }) => passed > 0 && passed < asked)
+  return {
+    reps_per_scenario: repeated.reduce((most, { asked }) => Math.max(most, asked), 1),
+    consistency_rate: 1 - flaky.length / repeated.length,
+    flaky_scenarios: flaky.map(({ scenario_id, passed, asked }) => ({ scenario_id, passed, trials: asked })),
+  }
 }

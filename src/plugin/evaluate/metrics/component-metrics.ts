@@ -1,9 +1,8 @@
+import { type CaseMean, caseMeanRate } from '../../../core/stats/case-mean-rate.ts'
 import { wilsonRate } from '../../../core/stats/wilson.ts'
 import type { Rate } from '../../../core/summary.ts'
-import type { ComponentMetrics } from './evaluation-summary.ts'
-import type { ScenarioTally } from './scenario-tally.ts'
-import { suiteRate } from './suite-rate.ts'
-import { sum, triggerShare, typeMetrics } from './type-metrics.ts'
+import type { ComponentMetrics, TypeMetrics } from './evaluation-summary.ts'
+import { joined, meanOf, type ScenarioTally } from './scenario-tally.ts'
 
 /** Numbers of every component that a scenario of the arm asks for. */
 export function componentMetrics(
@@ -57,4 +56,46 @@ function metricsOf(
 
 function over(trials: number, successes: number, weight: number): Rate {
   return weight <= 0 ? wilsonRate(0, 0) : { ...wilsonRate(successes, weight), n: trials }
+}
+
+/** Numbers over some of the scenarios of an arm: all that ask for a component. */
+export function typeMetrics(tallies: readonly ScenarioTally[]): TypeMetrics {
+  const asking = tallies.filter(({ triggerTrials }) => triggerTrials > 0)
+  return {
+    scenarios_count: asking.length,
+    trials_count: sum(asking, ({ triggerTrials }) => triggerTrials),
+    trigger_rate: suiteRate(asking.map(triggerShare)),
+    accuracy: suiteRate(asking.map(accuracyShare)),
+    avg_quality: meanOf(joined(asking.map(({ quality }) => quality))),
+    false_positives: sum(asking, (tally) => (tally.expected_trigger ? 0 : tally.triggered)),
+    false_negatives: sum(asking, (tally) =>
+      tally.expected_trigger ? tally.triggerTrials - tally.triggered : 0,
+    ),
+  }
+}
+
+export function triggerShare({ triggered, triggerTrials }: ScenarioTally): CaseMean {
+  return { mean: triggered / triggerTrials, n: triggerTrials }
+}
+
+export function accuracyShare(tally: ScenarioTally): CaseMean {
+  const { mean, n } = triggerShare(tally)
+  return { mean: tally.expected_trigger ? mean : 1 - mean, n }
+}
+
+export function sum(tallies: readonly ScenarioTally[], of: (tally: ScenarioTally) => number): number {
+  return tallies.reduce((total, tally) => total + of(tally), 0)
+}
+
+/**
+ * A share over scenarios, each weighing the same. Where every scenario was tried once it is plain Wilson; with repetitions whole
+ * scenarios are resampled, because trials of one scenario resemble each other. Give scenarios in a fixed order.
+ */
+export function suiteRate(scenarios: readonly CaseMean[]): Rate {
+  const counted = scenarios.filter(({ n }) => n > 0)
+  if (counted.some(({ n }) => n > 1)) return caseMeanRate(counted)
+  return wilsonRate(
+    counted.reduce((sum, { mean }) => sum + mean, 0),
+    counted.length,
+  )
 }

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import {
+  failedJudgement,
+  type SampleTrial,
+  sampleEvaluation,
+  sampleJudgement,
+} from '../../../../test/support/plugin-samples.ts'
 import { arms } from '../../contract.ts'
-import { type SampleTrial, sampleEvaluation } from '../sample-evaluation.ts'
-import { failedJudgement, sampleJudgement } from '../sample-trial.ts'
 import { createEvaluationFold } from './create-evaluation-fold.ts'
 
 const trial: fc.Arbitrary<SampleTrial> = fc

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
+import {
+  failedJudgement,
+  type SampleTrial,
+  sampleEvaluation,
+  sampleJudgement,
+} from '../../../../test/support/plugin-samples.ts'
 import { wilsonRate } from '../../../core/stats/wilson.ts'
-import { type SampleTrial, sampleEvaluation } from '../sample-evaluation.ts'
-import { failedJudgement, sampleJudgement } from '../sample-trial.ts'
 import { createEvaluationFold } from './create-evaluation-fold.ts'
 
 const prices = { 'claude-sonnet-4-5': { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }

@@ -1,3 +1,4 @@
+import { settled } from '../../../core/case-tally.ts'
 import { isCounted } from '../../../core/verdict.ts'
 import type { PriceTable } from '../../../models/pricing.ts'
 import { type Arm, arms } from '../../contract.ts'
@@ -6,13 +7,10 @@ import type { ArmScenario } from '../arms/arm-comparison.ts'
 import { compareArms } from '../arms/compare-arms.ts'
 import type { TrialEvaluation } from '../contract.ts'
 import { type ArmTally, armMetrics, createArmTally } from './arm-metrics.ts'
-import { cacheStats } from './cache-stats.ts'
-import { createCostTally, type OtherCosts } from './cost-tally.ts'
-import type { EvaluationSummary } from './evaluation-summary.ts'
-import { createJudgeTally } from './judge-tally.ts'
-import { meanOf } from './mean-tally.ts'
-import { addToScenario, createScenarioTally, type ScenarioTally } from './scenario-tally.ts'
-import { accuracyShare, triggerShare } from './type-metrics.ts'
+import { accuracyShare, triggerShare } from './component-metrics.ts'
+import { cacheStats, createCostTally, type OtherCosts } from './cost-tally.ts'
+import type { EvaluationSummary, MultiSampleStats } from './evaluation-summary.ts'
+import { addToScenario, createScenarioTally, meanOf, type ScenarioTally } from './scenario-tally.ts'
 
 export interface FoldOptions {
   /** The plugin under test. */
@@ -24,14 +22,14 @@ export interface FoldOptions {
 }
 
 /** What the fold wants of an execution: the execution itself will do. */
-export type ExecutionFacts = Pick<
+export type FoldedExecution = Pick<
   Execution,
   'num_turns' | 'api_duration_ms' | 'errors' | 'model_usage' | 'failure' | 'needs_recording'
 >
 
 export interface EvaluationFold {
   /** `execution` is null when nothing is known of it. `damaged`: what the trial left cannot be read, it is to be made again. */
-  add(evaluation: TrialEvaluation, execution: ExecutionFacts | null, damaged?: boolean): void
+  add(evaluation: TrialEvaluation, execution: FoldedExecution | null, damaged?: boolean): void
   /** May be called at any time; adding can go on afterwards. */
   finish(other?: OtherCosts): EvaluationSummary
 }
@@ -49,7 +47,7 @@ export function createEvaluationFold({ plugin, prices, seed = 1 }: FoldOptions):
   const needsRecording = new Set<string>()
   const damaged = new Set<string>()
 
-  const add = (evaluation: TrialEvaluation, execution: ExecutionFacts | null, isDamaged = false): void => {
+  const add = (evaluation: TrialEvaluation, execution: FoldedExecution | null, isDamaged = false): void => {
     const { trial, verdict, conflict } = evaluation
     const arm = byArm.get(trial.arm) ?? createArmTally()
     byArm.set(trial.arm, arm)
@@ -114,7 +112,7 @@ export function createEvaluationFold({ plugin, prices, seed = 1 }: FoldOptions):
 }
 
 /** A failure that is also in the list of errors is one error. */
-function errorTypes({ judgement }: TrialEvaluation, execution: ExecutionFacts | null): readonly string[] {
+function errorTypes({ judgement }: TrialEvaluation, execution: FoldedExecution | null): readonly string[] {
   const { errors = [], failure } = execution ?? {}
   return [
     ...errors.map(({ error_type }) => error_type),
@@ -140,5 +138,52 @@ function armScenario(tally: ScenarioTally): ArmScenario {
     cost_usd: meanOf(tally.costUsd),
     turns: meanOf(tally.turns),
     duration_ms: meanOf(tally.durationMs),
+  }
+}
+
+/** A variance above this means that the judges see different things. */
+const highVariance = 1
+
+/** How judges spoke. Votes that failed are counted as such and enter no mean. */
+interface JudgeTally {
+  add(evaluation: TrialEvaluation): void
+  stats(): EvaluationSummary['judge']
+  samples(): MultiSampleStats | null
+}
+
+function createJudgeTally(): JudgeTally {
+  let judged = 0
+  let judgeErrors = 0
+  let droppedCitations = 0
+  let sampled = 0
+  let mostSamples = 0
+  let variance = 0
+  let unanimous = 0
+  const divided = new Set<string>()
+  return {
+    add: ({ judgement, verdict, scenario_id }) => {
+      if (judgement === null) return
+      const scored = judgement.votes.filter(({ kind }) => kind === 'scored').length
+      judgeErrors += judgement.votes.length - scored
+      droppedCitations += judgement.dropped_citations
+      if (!isCounted(verdict) || judgement.quality_score === null) return
+      judged += 1
+      if (scored < 2) return
+      sampled += 1
+      mostSamples = Math.max(mostSamples, scored)
+      variance += judgement.score_variance
+      if (judgement.is_unanimous) unanimous += 1
+      if (judgement.score_variance > highVariance) divided.add(scenario_id)
+    },
+    stats: () => ({ judged, judge_errors: judgeErrors, dropped_citations: droppedCitations }),
+    samples: () =>
+      sampled === 0
+        ? null
+        : {
+            samples_per_scenario: mostSamples,
+            avg_score_variance: settled(variance / sampled),
+            high_variance_scenarios: [...divided].sort(),
+            consensus_rate: settled(unanimous / sampled),
+          },
   }
 }

@@ -1,9 +1,9 @@
+import { settled } from '../../../core/case-tally.ts'
 import { isCounted } from '../../../core/verdict.ts'
 import type { Arm, ComponentType } from '../../contract.ts'
 import type { ScenarioType, SemanticVariation } from '../../generate/contract.ts'
-import type { TrialEvaluation } from '../contract.ts'
-import { askedComponent, nobody, otherFirings } from './fired-component.ts'
-import { emptyMean, type MeanTally, withValue } from './mean-tally.ts'
+import { rivalsOf } from '../analyze-conflict.ts'
+import type { Detection, TrialEvaluation } from '../contract.ts'
 
 /** All trials of one scenario in one arm, as counts: nothing of a trial is kept. */
 export interface ScenarioTally {
@@ -101,4 +101,56 @@ function addTrigger(
 
 function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** A running mean. `value` is null without values, and leaves no trace of the order in which they came. */
+interface MeanTally {
+  readonly sum: number
+  readonly n: number
+}
+
+const emptyMean: MeanTally = { sum: 0, n: 0 }
+
+/** null and what is no number is left out: unknown is not zero. */
+function withValue(tally: MeanTally, value: number | null): MeanTally {
+  return value === null || !Number.isFinite(value) ? tally : { sum: tally.sum + value, n: tally.n + 1 }
+}
+
+export function joined(tallies: Iterable<MeanTally>): MeanTally {
+  let [sum, n] = [0, 0]
+  for (const tally of tallies) {
+    sum += tally.sum
+    n += tally.n
+  }
+  return { sum, n }
+}
+
+export function meanOf({ sum, n }: MeanTally): number | null {
+  return n === 0 ? null : settled(sum / n)
+}
+
+/** Whoever fired when nobody did. */
+export const nobody = 'none'
+
+/** The component a trial asked for, as `type:name`; null where it asked for none. */
+function askedComponent({ gates }: Pick<TrialEvaluation, 'gates'>): string | null {
+  const [gate] = gates
+  const component = gate?.type === 'component_triggered' ? gate.detail.component : undefined
+  return typeof component === 'string' ? component : null
+}
+
+/** `skill:greet` of the plugin under test, `other/skill:other:greet` of another, `(unknown)/…` of none we know. */
+export function firedLabel({ component_type, name, plugin }: Detection, ownPlugin: string): string {
+  const id = `${component_type}:${name}`
+  return plugin === ownPlugin ? id : `${plugin ?? '(unknown)'}/${id}`
+}
+
+/** Who fired beside or instead of the component that was asked for, the first first. */
+function otherFirings(
+  { detections, component_type, expected_component }: TrialEvaluation,
+  asked: string,
+  ownPlugin: string,
+): readonly string[] {
+  const others = rivalsOf({ type: component_type, cli_name: expected_component }, detections)
+  return others.map((detection) => firedLabel(detection, ownPlugin)).filter((label) => label !== asked)
 }

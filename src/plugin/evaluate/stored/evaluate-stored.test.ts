@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { afterAll, expect, test } from 'vitest'
-import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
-import { readJsonIfExists } from '../../../io/files.ts'
-import type { TrialEvaluation } from '../contract.ts'
-import { createEvaluationFold } from '../metrics/create-evaluation-fold.ts'
-import { sampleKnown } from '../sample-known.ts'
 import {
   failedJudgement,
   sampleExecution,
   sampleJudgement,
+  sampleKnown,
   sampleScenario,
   sampleTranscript,
-} from '../sample-trial.ts'
+} from '../../../../test/support/plugin-samples.ts'
+import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
+import { readJsonIfExists } from '../../../io/files.ts'
+import type { TrialEvaluation } from '../contract.ts'
+import { createEvaluationFold } from '../metrics/create-evaluation-fold.ts'
 import { evaluateStored, type StoredOptions } from './evaluate-stored.ts'
 import type { StoredTrial } from './read-trial.ts'
 

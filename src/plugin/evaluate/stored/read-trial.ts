@@ -1,7 +1,7 @@
+import { z } from 'zod'
 import { GantryError } from '../../../core/error.ts'
 import type { Execution, PluginTranscript, PluginTrial } from '../../execute/contract.ts'
 import type { PluginScenario } from '../../generate/contract.ts'
-import { readExecution, readTranscript } from './stored-shapes.ts'
 
 /** A trial on disk. Its parts are read when its turn comes, and let go of before the next. */
 export interface StoredTrial {
@@ -21,10 +21,10 @@ export type TrialTraces =
 /** What a trial left behind, looked at before it is believed. A transcript that is not there is none; one that was cut is damage. */
 export async function readTrial({ trial, execution, transcript }: StoredTrial): Promise<TrialTraces> {
   const first = await load(execution)
-  if (first === undefined) return damaged('its execution is not there')
+  if (first === undefined) return unreadable('its execution is not there')
   const ran = readExecution(first)
-  if (ran.kind === 'damaged') return damaged(`its execution is damaged: ${ran.why}`)
-  if (ran.value.trial.id !== trial.id) return damaged(`its execution is of trial ${ran.value.trial.id}`)
+  if (ran.kind === 'damaged') return unreadable(`its execution is damaged: ${ran.why}`)
+  if (ran.value.trial.id !== trial.id) return unreadable(`its execution is of trial ${ran.value.trial.id}`)
   const second = await load(transcript)
   if (second === undefined) return { kind: 'whole', execution: ran.value, transcript: null }
   const said = readTranscript(second)
@@ -39,7 +39,7 @@ export function isMoot({ failure, invalid }: Execution): boolean {
   return failure !== undefined || invalid !== undefined
 }
 
-function damaged(why: string): TrialTraces {
+function unreadable(why: string): TrialTraces {
   return { kind: 'damaged', why, execution: null }
 }
 
@@ -52,4 +52,97 @@ async function load(read: () => unknown): Promise<unknown> {
     if (error instanceof GantryError && error.code === 'CORRUPT') return error.message
     throw error
   }
+}
+
+const text = z.string()
+const number = z.number()
+const tokens = z.looseObject({ input: number, output: number, cacheRead: number, cacheWrite: number })
+
+/** As much of `execution.json` as evaluation relies on. */
+const executionSchema = z.looseObject({
+  trial: z.looseObject({
+    id: text,
+    scenario_id: text,
+    arm: z.enum(['without', 'alone', 'crowd']),
+    rep: number,
+  }),
+  detected_tools: z.array(
+    z.looseObject({ name: text, tool_use_id: text, timestamp: number, success: z.boolean().optional() }),
+  ),
+  subagent_captures: z.array(z.looseObject({ agent_id: text, agent_type: text, start_timestamp: number })),
+  expansions: z.array(z.looseObject({ command_name: text, timestamp: number })),
+  hook_responses: z.array(
+    z.looseObject({
+      hook_name: text,
+      hook_event: text,
+      stderr: text,
+      outcome: z.enum(['success', 'error', 'cancelled', 'unknown']),
+      timestamp: number,
+    }),
+  ),
+  session_timing: z.looseObject({
+    starts: z.array(z.looseObject({ source: text, timestamp: number })),
+    end: z.looseObject({ reason: text, timestamp: number }).optional(),
+  }),
+  errors: z.array(z.looseObject({ error_type: text })),
+  permission_denials: z.array(text),
+  termination_type: text,
+  ending: text,
+  num_turns: number,
+  api_duration_ms: number,
+  duration_ms: number,
+  cost_usd: number.nullable(),
+  tokens: tokens.nullable(),
+  model_usage: z.array(z.looseObject({ model: text, tokens, costUsd: number.nullable() })),
+  failure: z.looseObject({ reason: text, message: text }).optional(),
+  invalid: text.optional(),
+})
+
+const transcriptSchema = z.looseObject({
+  metadata: z.looseObject({ version: z.literal('v3.0') }),
+  events: z.array(
+    z.union([
+      z.looseObject({ id: text, type: z.literal('tool_result'), tool_use_id: text, result: text }),
+      z.looseObject({
+        id: text,
+        type: z.enum(['user', 'assistant']),
+        edit: z.looseObject({
+          message: z.looseObject({
+            content: text,
+            tool_calls: z.array(z.looseObject({ id: text, name: text })).optional(),
+          }),
+        }),
+      }),
+    ]),
+  ),
+})
+
+/** What was read, or why it cannot be what it should be. */
+type Read<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'damaged'; readonly why: string }
+
+export function readExecution(value: unknown): Read<Execution> {
+  return isExecution(value) ? { kind: 'read', value } : damaged(executionSchema, value)
+}
+
+function readTranscript(value: unknown): Read<PluginTranscript> {
+  return isTranscript(value) ? { kind: 'read', value } : damaged(transcriptSchema, value)
+}
+
+function isExecution(value: unknown): value is Execution {
+  return executionSchema.safeParse(value).success
+}
+
+function isTranscript(value: unknown): value is PluginTranscript {
+  return transcriptSchema.safeParse(value).success
+}
+
+/** What no file held as JSON arrives as the words of whoever tried to read it. */
+function damaged(schema: z.ZodType, value: unknown): Read<never> {
+  if (typeof value === 'string')
+    return { kind: 'damaged', why: value === 'damaged' ? 'it cannot be read' : value }
+  const [issue] = schema.safeParse(value).error?.issues ?? []
+  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
+  return { kind: 'damaged', why: `${place}${issue?.message ?? 'it cannot be read'}` }
 }

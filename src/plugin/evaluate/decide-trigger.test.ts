@@ -6,11 +6,10 @@ import {
   scenarioOf,
   skillOf,
   transcriptOf,
-} from '../../../../test/support/plugin-trial.ts'
-import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
-import { knownComponents } from '../detection/known-components.ts'
-import type { AmbiguityInput } from '../is-ambiguous.ts'
-import { needsJudge } from './needs-judge.ts'
+} from '../../../test/support/plugin-trial.ts'
+import { pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { type AmbiguityInput, needsJudge } from './decide-trigger.ts'
+import { knownComponents } from './detection/known-components.ts'
 
 const first = pluginConfigSchema.parse({})
 const only = pluginConfigSchema.parse({ evaluation: { detection_mode: 'llm_only' } })

@@ -1,14 +1,80 @@
-import { printable } from '../../../guard-engine/printable.ts'
-import type { ComponentType } from '../../contract.ts'
-import type { Execution, PluginTranscript } from '../../execute/contract.ts'
-import { succeeded, toolOutcomes } from '../detection/correlation.ts'
-import { hookValues } from '../detection/hook-values.ts'
-import { fits, hasActed } from '../detection/hooks.ts'
-import type { KnownComponent, KnownComponents } from '../detection/known-components.ts'
-import { type ToolUse, toolComponent } from '../detection/tool-component.ts'
+import { printable } from '../../guard-engine/printable.ts'
+import { componentLabel } from '../component-list.ts'
+import type { ComponentType } from '../contract.ts'
+import type { Execution, PluginTranscript } from '../execute/contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import { rivalsOf } from './analyze-conflict.ts'
+import type { Detection, TrialEvaluation } from './contract.ts'
+import { succeeded, toolOutcomes } from './detection/detect-components.ts'
+import { fits, hasActed, hookValues } from './detection/hooks.ts'
+import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
+import { type ToolInvocation, toolComponent } from './detection/resolve-name.ts'
+import { isOf } from './expected-component.ts'
+
+export interface TriggerStory {
+  readonly scenario: PluginScenario
+  readonly expected: KnownComponent
+  readonly triggered: boolean
+  readonly detections: readonly Detection[]
+  readonly execution: Execution
+  readonly transcript: PluginTranscript | null
+  readonly known: KnownComponents
+  /** Who says whether it fired. */
+  readonly by: TrialEvaluation['detection_source'] | undefined
+}
+
+/** One sentence: what was expected, what fired, and where to look. */
+export function triggerReason(story: TriggerStory): string {
+  const { scenario, expected, triggered, detections, by } = story
+  const name = componentLabel(expected.type, expected.name)
+  const detection = detections.find((one) => isOf(one, expected))
+  const rivals = rivalsOf(
+    expected,
+    detections.filter((one) => !isOf(one, expected)),
+  )
+  if (triggered) {
+    const how = detection === undefined ? '' : `: ${detection.evidence}`
+    if (!scenario.expected_trigger)
+      return `${name} should have stayed quiet and fired${detection === undefined ? '' : firedAt(detection)}${how}`
+    return `${name} fired as expected${late(detection, rivals)}${how}`
+  }
+  if (detection !== undefined && by === 'llm')
+    return scenario.expected_trigger
+      ? `expected ${name} to fire; the judge says that it did not, although ${detection.evidence}`
+      : `${name} stayed quiet as expected, says the judge, although ${detection.evidence}`
+  if (!scenario.expected_trigger)
+    return `${name} stayed quiet as expected${rivals.length === 0 ? '' : `; ${list(rivals)} fired`}`
+  const [first] = rivals
+  const why = whyNotFired(expected, story.execution, story.transcript, story.known)
+  if (first === undefined) return `expected ${name} to fire; nothing did: ${why}`
+  return `expected ${name} to fire; ${list(rivals)} fired instead${firedAt(first)}: ${why}`
+}
+
+/** Whether something else came before it. */
+export function late(detection: Detection | undefined, rivals: readonly Detection[]): string {
+  if (detection === undefined) return ''
+  const earlier = rivals.filter(({ timestamp }) => timestamp < detection.timestamp)
+  return earlier.length === 0 ? '' : `, but only after ${list(earlier)}`
+}
+
+function list(detections: readonly Detection[]): string {
+  return detections.map(({ component_type, name }) => componentLabel(component_type, name)).join(' and ')
+}
+
+/** When a component fired, as far as it can be told: the time of day and the call. Empty when neither is known. */
+export function firedAt({ timestamp, tool_use_id }: Pick<Detection, 'timestamp' | 'tool_use_id'>): string {
+  const time = timestamp > earliest && timestamp < latest ? new Date(timestamp).toISOString().slice(11) : null
+  const call = tool_use_id === undefined || tool_use_id === '' ? null : `call ${tool_use_id.slice(0, 80)}`
+  const told = [time, call].filter((part) => part !== null)
+  return told.length === 0 ? '' : ` at ${told.join(', ')}`
+}
+
+/** Milliseconds since the epoch of 2001 and 2286: what lies outside is a number of another kind, or damaged. */
+const earliest = 1e12
+const latest = 1e13
 
 /** Why a component that should have fired did not, as far as the traces tell. A clause, without a full stop. */
-export function whyQuiet(
+function whyNotFired(
   expected: KnownComponent,
   execution: Execution,
   transcript: PluginTranscript | null,
@@ -38,7 +104,7 @@ function failedCall(
   known: KnownComponents,
 ): string | null {
   const outcomes = toolOutcomes(detected_tools, transcript)
-  const meansIt = (use: ToolUse) => {
+  const meansIt = (use: ToolInvocation) => {
     const component = toolComponent(use, known, trial.arm)
     return (
       component !== null &&

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
-import type { ComponentType } from '../../contract.ts'
-import type { ConflictSeverity, Detection } from '../contract.ts'
-import { detectionOf } from '../detection/detection-of.ts'
-import { foundForeign, foundKnown } from '../detection/found-component.ts'
-import { sampleKnown } from '../sample-known.ts'
-import { sampleScenario } from '../sample-trial.ts'
+import { sampleKnown, sampleScenario } from '../../../test/support/plugin-samples.ts'
+import type { ComponentType } from '../contract.ts'
 import { analyzeConflict } from './analyze-conflict.ts'
+import type { ConflictSeverity, Detection } from './contract.ts'
+import { detectionOf, foundForeign, foundKnown } from './detection/resolve-name.ts'
 
 const known = (type: ComponentType, name: string, plugin = 'demo') => {
   const found = sampleKnown.all.find((one) => one.type === type && one.name === name && one.plugin === plugin)

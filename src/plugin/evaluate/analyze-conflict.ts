@@ -1,11 +1,10 @@
-import type { PluginConfig } from '../../../config/plugin-schema.ts'
-import type { PluginScenario } from '../../generate/contract.ts'
-import { componentWords } from '../component-words.ts'
-import type { Conflict, ConflictSeverity, Detection } from '../contract.ts'
-import type { KnownComponent } from '../detection/known-components.ts'
-import { isOf } from '../expected-component.ts'
-import { rivalsOf } from './rivals.ts'
-import { sharedNamePart } from './shared-name-part.ts'
+import type { PluginConfig } from '../../config/plugin-schema.ts'
+import { componentLabel } from '../component-list.ts'
+import type { ComponentType } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import type { Conflict, ConflictSeverity, Detection } from './contract.ts'
+import type { KnownComponent } from './detection/known-components.ts'
+import { isOf } from './expected-component.ts'
 
 export interface ConflictOptions {
   /** null: the scenario is about no component, and nothing can be in its way. */
@@ -66,7 +65,7 @@ function judge(scenario: PluginScenario, detections: readonly Detection[], optio
   const reason = `${others.map((other) => words(other, expected, options)).join(' and ')} fired`
   if (!detections.some((one) => isOf(one, expected)))
     return scenario.expected_trigger
-      ? { severity: 'high', reason: `${reason} instead of ${componentWords(expected.type, expected.name)}` }
+      ? { severity: 'high', reason: `${reason} instead of ${componentLabel(expected.type, expected.name)}` }
       : quiet
   const isSameType = others.some(({ component_type }) => component_type === expected.type)
   return { severity: isSameType ? 'medium' : 'low', reason: `${reason} as well` }
@@ -76,5 +75,45 @@ function words(other: Detection, expected: KnownComponent, { domainPartMin }: Co
   // Names of hooks begin with their event, which rivals share in any case.
   const shared = expected.type === 'hook' ? null : sharedNamePart(other.name, expected.name, domainPartMin)
   const hint = shared === null ? '' : ` (related: both names have "${shared}")`
-  return `${componentWords(other.component_type, other.name)}${hint}`
+  return `${componentLabel(other.component_type, other.name)}${hint}`
+}
+
+/** What is expected, or nothing in particular. */
+interface Expected {
+  readonly type: ComponentType
+  readonly cli_name: string
+}
+
+/**
+ * Of all that fired, what the expected component competed with. A hook fires by its event and takes nobody's place, so hooks are
+ * rivals only of hooks, and only of those that wait for the same event: a Stop hook answers in every trial.
+ */
+export function rivalsOf(expected: Expected, others: readonly Detection[]): readonly Detection[] {
+  return others.filter(({ component_type, cli_name }) => {
+    if (component_type !== 'hook') return true
+    return expected.type === 'hook' && eventOf(cli_name) === eventOf(expected.cli_name)
+  })
+}
+
+/** The CLI's name of a hook begins with its event. */
+function eventOf(cliName: string): string {
+  const [event = ''] = cliName.split(':', 1)
+  return event
+}
+
+/**
+ * A word two names have in common, such as `deploy` in `deploy-app` and `deploy/staging`: a sign that both are made for the same
+ * thing, and that their descriptions should say when to take which. Parts shorter than `minLength` say nothing.
+ */
+function sharedNamePart(a: string, b: string, minLength: number): string | null {
+  const parts = new Set(partsOf(a))
+  return partsOf(b).find((part) => part.length >= minLength && parts.has(part)) ?? null
+}
+
+/** In the order of the name. */
+function partsOf(name: string): readonly string[] {
+  return name
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((part) => part !== '')
 }

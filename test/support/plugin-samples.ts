@@ -1,11 +1,12 @@
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
-import type { Components } from '../analyze/contract.ts'
-import type { ComponentType } from '../contract.ts'
-import type { Execution, PluginTranscript, TranscriptEvent } from '../execute/contract.ts'
-import type { PluginScenario } from '../generate/contract.ts'
-import type { PluginJudgement } from './contract.ts'
-import type { PluginParts } from './detection/known-components.ts'
-import type { TrialInput } from './evaluate-trial.ts'
+import { pluginConfigSchema } from '../../src/config/plugin-schema.ts'
+import type { Components } from '../../src/plugin/analyze/contract.ts'
+import type { Arm, ComponentType } from '../../src/plugin/contract.ts'
+import type { PluginJudgement, TrialEvaluation } from '../../src/plugin/evaluate/contract.ts'
+import { type KnownPlugin, knownComponents } from '../../src/plugin/evaluate/detection/known-components.ts'
+import { evaluateTrial, type TrialInput } from '../../src/plugin/evaluate/evaluate-trial.ts'
+import type { GraderGate } from '../../src/plugin/evaluate/trial-verdict.ts'
+import type { Execution, PluginTranscript, TranscriptEvent } from '../../src/plugin/execute/contract.ts'
+import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
 
 /** Samples for tests and measurements: whole, and everything can be said otherwise. */
 export function sampleScenario(more: Partial<PluginScenario> = {}): PluginScenario {
@@ -106,7 +107,7 @@ function sampleEvent(line: SampleLine, id: string): TranscriptEvent {
 /** Names of components, by type. Hooks are written `Event::Matcher`, or `Event` alone; with a `?` behind it one has a condition. */
 export type SampleNames = Readonly<Partial<Record<ComponentType, readonly string[]>>>
 
-export function samplePlugin(plugin: string, names: SampleNames): PluginParts {
+export function samplePlugin(plugin: string, names: SampleNames): KnownPlugin {
   const facts = (name: string, cli_name: string) => ({ name, cli_name, plugin, path: '', description: '' })
   const cliName = (name: string) => `${plugin}:${name.replaceAll('/', ':')}`
   const components: Components = {
@@ -220,4 +221,81 @@ export function sampleInput(
     ...more,
     execution,
   }
+}
+
+/** The plugins that the corpus of detections speaks of. */
+export const sampleKnown = knownComponents(
+  samplePlugin('demo', {
+    skill: ['greet', 'farewell', 'deploy-app', 'deploy-docs', 'hi'],
+    agent: ['reviewer', 'planner'],
+    command: ['hi', 'hello', 'deploy/staging'],
+    hook: [
+      'PreToolUse::Write|Edit',
+      'PreToolUse::Bash',
+      'PreToolUse::Bash?',
+      'Stop::?',
+      'UserPromptSubmit::ignored',
+      'Stop',
+      'SessionStart::startup',
+      'SessionEnd',
+      'SubagentStop::demo:reviewer',
+      'UserPromptExpansion::demo:hello',
+    ],
+    mcp_server: ['weather', 'my_server', 'a', 'a__b'],
+  }),
+  [
+    samplePlugin('other', {
+      skill: ['greet', 'thing'],
+      agent: ['reviewer'],
+      command: ['hello'],
+      hook: ['PreToolUse::Write'],
+      mcp_server: ['weather'],
+    }),
+  ],
+)
+
+/** A trial in a few words. */
+export interface SampleTrial {
+  readonly scenario?: string
+  readonly arm?: Arm
+  readonly rep?: number
+  readonly more?: Partial<PluginScenario>
+  /** Skills that were called, in order: `demo:greet`. */
+  readonly calls?: readonly string[]
+  readonly execution?: Partial<Execution>
+  readonly judgement?: PluginJudgement
+  readonly graders?: readonly GraderGate[]
+}
+
+/** Traces and what follows from them: nothing in an evaluation is made up. */
+export function sampleEvaluation({
+  scenario: id = 'greet-direct-1',
+  arm = 'alone',
+  rep = 1,
+  more = {},
+  calls = [],
+  execution: ran = {},
+  judgement,
+  graders = [],
+}: SampleTrial = {}): { readonly evaluation: TrialEvaluation; readonly execution: Execution } {
+  const execution = sampleExecution({
+    trial: { id: `${id}.${arm}.${rep}`, scenario_id: id, arm, rep },
+    scenario_id: id,
+    detected_tools: calls.map((skill, index) => ({
+      name: 'Skill',
+      input: { skill },
+      tool_use_id: `toolu_${index}`,
+      timestamp: 1_790_000_000_000 + index,
+      success: true,
+    })),
+    ...ran,
+  })
+  const input = sampleInput({
+    known: sampleKnown,
+    scenario: sampleScenario({ id, ...more }),
+    execution,
+    judgement: judgement ?? null,
+    graderGates: graders,
+  })
+  return { execution, evaluation: evaluateTrial(input) }
 }
