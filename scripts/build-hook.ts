@@ -53,7 +53,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
     'unknown-tools',
     /^src\/(?:rules|guard-engine)\/(?:tool-input\/|(?:tool-input-targets|protected-below|named-paths)\.ts$)/,
   ],
-  ['boundary', /^src\/(?:rules|guard-engine)\/boundary\//],
+  ['write-limits', /^src\/guard-engine\/write-limits\//],
   [
     'before-a-tool',
     /^src\/(?:rules|guard-engine)\/(?:confine-writes|protect-(?:files|itself)|protected-path|refuse-unseen-input|targets)\.ts$/,

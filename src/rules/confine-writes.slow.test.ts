@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { boundaryCorpus, off, sceneWith } from '../guard-engine/boundary-corpus.conformance.ts'
 import { decide } from '../guard-engine/decide.ts'
 import { readProtectionCorpus } from '../guard-engine/protection-corpus.conformance.ts'
+import { off, sceneWith, writeLimitsCorpus } from '../guard-engine/write-limits-corpus.conformance.ts'
 import { confineWrites } from './confine-writes.ts'
 import { rules } from './index.ts'
 
 const everyCase = [
-  ...boundaryCorpus,
+  ...writeLimitsCorpus,
   ...['file-protection.jsonl', 'harmless.jsonl', 'self-tamper.jsonl'].flatMap(readProtectionCorpus),
 ]
 
-test('without a boundary every decision of all the rules is the one they make without the rule', () => {
+test('without write limits every decision of all the rules is the one they make without the rule', () => {
   const others = rules.filter((rule) => rule !== confineWrites)
   expect(others).toHaveLength(rules.length - 1)
   for (const each of everyCase) {
@@ -19,7 +19,7 @@ test('without a boundary every decision of all the rules is the one they make wi
   }
 })
 
-test('with a boundary nothing passes that did not pass before', () => {
+test('with write limits nothing passes that did not pass before', () => {
   const others = rules.filter((rule) => rule !== confineWrites)
   const denied = everyCase
     .map((each) => sceneWith({ ...each, boundary: { enabled: true } }, off))

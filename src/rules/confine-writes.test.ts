@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type BoundaryCase,
-  boundaryCorpus as corpus,
+  writeLimitsCorpus as corpus,
   off,
   on,
   sceneWith,
-} from '../guard-engine/boundary-corpus.conformance.ts'
+  type WriteLimitsCase,
+} from '../guard-engine/write-limits-corpus.conformance.ts'
 import type { World } from '../shell/world.ts'
 import { confineWrites } from './confine-writes.ts'
 import type { Scene } from './contract.ts'
 
-function reasonFor(each: Omit<BoundaryCase, 'name' | 'verdict'>): string | null {
+function reasonFor(each: Omit<WriteLimitsCase, 'name' | 'verdict'>): string | null {
   return confineWrites.judge(sceneWith(each, on))?.deny ?? null
 }
 
@@ -67,9 +67,9 @@ describe('the reason', () => {
       boundary: { also: ['/tmp/scratch'] },
     })
     expect(reason).toContain(
-      '`"../../x"` must not be written: it is outside the project, besides which only /tmp/scratch may be written.',
+      '`"../../x"` must not be written: it is outside the project; besides the project only /tmp/scratch may be written.',
     )
-    expect(reason).toContain('set by the person in harness.json, boundary')
+    expect(reason).toContain('set by the user in harness.json, boundary')
   })
 
   test('names the package, what is refused, and the command of git', () => {
@@ -77,7 +77,7 @@ describe('the reason', () => {
       'the work is confined to packages/one',
     )
     expect(reasonFor({ command: 'rm .github/x', boundary: { refused: ['.github'] } })).toContain(
-      '.github is set to stay as it is',
+      'the settings say that .github must not change',
     )
     expect(reasonFor({ command: 'git -C src commit', boundary: { git: 'read' } })).toContain('`git commit`')
   })

@@ -58,7 +58,7 @@ export async function editStep(hand: TaskInHand, situation: Situation): Promise<
 }
 
 async function edit(hand: TaskInHand, number: number, situation: Situation): Promise<KeptEdit> {
-  const { journal, tree, boundary, work, spending, powers, signal, baseline, run, request } = hand
+  const { journal, tree, writeLimits, work, spending, powers, signal, baseline, run, request } = hand
   goOn(hand)
   spending.check()
   const begun = journal.kept<string>(`edit-${number}-begun`)
@@ -73,7 +73,7 @@ async function edit(hand: TaskInHand, number: number, situation: Situation): Pro
   spending.charge(outcome.costUsd)
   spending.add(outcome.costUsd)
   const ofGit = putGuardedBack(tree.root, guarded, 'git')
-  const forbidden = await putBackForbidden(tree, boundary, before, (patch) =>
+  const forbidden = await putBackForbidden(tree, writeLimits, before, (patch) =>
     writePrivateAtomic(run.reportPath(`put-back-${number}.patch`), patch),
   )
   const told = [...ofGit, ...forbidden]

@@ -8,7 +8,7 @@ import type { LiveRun } from '../store/contract.ts'
 import { agentDirectory } from './agent-directory.ts'
 import type { ParsedTask, TaskStep } from './contract.ts'
 import { testsNow } from './editor/tests-now.ts'
-import { writeBoundary } from './editor/write-boundary.ts'
+import { editorWriteLimits } from './editor/write-limits.ts'
 import { openFeed } from './journal/feed.ts'
 import type { Journal } from './journal/open-journal.ts'
 import { noLoops } from './loop/count.ts'
@@ -49,7 +49,7 @@ export async function openTask(ground: TaskGround): Promise<Omit<TaskInHand, 'wo
     ...ground,
     tree,
     baseline,
-    boundary: writeBoundary({
+    writeLimits: editorWriteLimits({
       root,
       artefacts: powers.store.root,
       scratch,

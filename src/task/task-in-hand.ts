@@ -2,7 +2,7 @@ import type { TestInventory } from '../guard-engine/contract.ts'
 import type { LiveRun } from '../store/contract.ts'
 import type { AttemptRecord, LoopCounters, ParsedTask, ScoutAnswer, TaskStep } from './contract.ts'
 import type { Conventions } from './editor/sample-conventions.ts'
-import type { WriteBoundary } from './editor/write-boundary.ts'
+import type { EditorWriteLimits } from './editor/write-limits.ts'
 import type { Feed } from './journal/feed.ts'
 import type { Journal } from './journal/open-journal.ts'
 import type { KeptVerification } from './kept-verification.ts'
@@ -28,7 +28,7 @@ export interface TaskInHand {
   readonly feed: Feed
   readonly states: EditorStates
   readonly tree: TaskTree
-  readonly boundary: WriteBoundary
+  readonly writeLimits: EditorWriteLimits
   readonly work: TaskWork
   readonly spending: Spending
   readonly signal: AbortSignal

@@ -43,7 +43,7 @@ async function propose(hand: TaskInHand): Promise<Proposal> {
 
 /** In place of the analysis and of the first edit. */
 async function apply(hand: TaskInHand, proposal: Proposal): Promise<void> {
-  const { journal, states, emit, known, tree, boundary } = hand
+  const { journal, states, emit, known, tree, writeLimits } = hand
   states.move('IMPLEMENTING', 'a proposal is applied')
   known.strategies.push(proposal.strategy)
   emit({ kind: 'milestone', milestone: 'applying', text: milestones.applying })
@@ -55,7 +55,7 @@ async function apply(hand: TaskInHand, proposal: Proposal): Promise<void> {
     // Half of it may be in the tree.
     if (begun !== undefined) await tree.putBack(begun, await tree.changes(begun, await tree.take()))
     else journal.keep('apply-begun', await tree.take())
-    return applyProposal(tree, proposal, (path) => boundary.whyRefused(`${tree.root}/${path}`))
+    return applyProposal(tree, proposal, (path) => writeLimits.whyRefused(`${tree.root}/${path}`))
   })
   if (applied.kind === 'refused') {
     const reason = `the proposal is not applied: ${applied.reason}: ${applied.conflicts.join('; ')}`

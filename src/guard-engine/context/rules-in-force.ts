@@ -8,7 +8,7 @@ export function rulesInForce(settings: Settings): string {
     ...loops(settings),
     ...stops(settings),
     ...protection(settings),
-    ...boundary(settings),
+    ...writeLimits(settings),
     own,
     ...trace(settings),
   ]
@@ -56,15 +56,15 @@ function protection({ fileProtection }: Settings): readonly string[] {
   return [`File protection: files that match ${patterns} cannot be written, by whatever tool.`]
 }
 
-function boundary({
+function writeLimits({
   boundary: { enabled, package: inner, also, refused, git },
 }: Settings): readonly string[] {
   if (!enabled) return []
   const where = inner === '' ? 'the project' : printable(inner, 100)
   const besides = also.length === 0 ? '' : ` and in ${printable(also.join(', '), 200)}`
-  const kept = refused.length === 0 ? '' : ` ${printable(refused.join(', '), 200)} must stay as it is.`
+  const kept = refused.length === 0 ? '' : ` ${printable(refused.join(', '), 200)} must not change.`
   const noGit = git === 'all' ? '' : ' Git may only be read: nothing is committed, staged or stashed.'
-  return [`Boundary: tools write in ${where}${besides}, nowhere else.${kept}${noGit}`]
+  return [`Write limits: tools write in ${where}${besides}, nowhere else.${kept}${noGit}`]
 }
 
 function trace({ traceLogging }: Settings): readonly string[] {

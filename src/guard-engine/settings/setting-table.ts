@@ -113,7 +113,7 @@ export const settingTable = {
 
   'boundary.enabled': flag(
     false,
-    'Refuse writes outside the boundary, whatever the tool.',
+    'Refuse writes outside the write limits, whatever the tool.',
     'HARNESS_BOUNDARY_ENABLED',
   ),
   'boundary.root': {

@@ -16,7 +16,7 @@ import type { ModelLink } from '../../models/boundary/model-link.ts'
 import type { PriceTable } from '../../models/pricing.ts'
 import { rules } from '../../rules/index.ts'
 import type { EditorTurn, TaskSite } from '../task-request.ts'
-import { protectedNames, type WriteBoundary, writeBoundary } from './write-boundary.ts'
+import { type EditorWriteLimits, editorWriteLimits, protectedNames } from './write-limits.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -70,7 +70,7 @@ export interface Editor extends AsyncDisposable {
 
 const toolCalls = { builtin: builtinToolCall, scripted: scriptedToolCall } as const
 
-/** An agent that edits the tree: with the guard's rules on it, and inside the write boundary. */
+/** An agent that edits the tree: with the guard's rules on it, and inside the write limits. */
 export async function openEditor(options: EditorOptions, site: TaskSite): Promise<Editor> {
   const { agent, modelLink, host } = options
   const { run, root, home, scratch, emit } = site
@@ -100,7 +100,7 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
         : place.problem
   if (problem !== null) emit({ kind: 'note', level: 'warning', message: problem })
   const env = place?.env ?? { ...plainEnvironment(options, site), ...settings }
-  const boundary = writeBoundary({
+  const writeLimits = editorWriteLimits({
     root,
     artefacts: options.artefacts,
     scratch,
@@ -111,7 +111,7 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
   const models = stack.use(lazyBoundary())
   const edit = async (turn: EditorTurn): Promise<AgentOutcome> => {
     await using _guarded = await place?.begin()
-    const hooks = toToolCall === null ? null : hooksOf(options, site, { turn, env, boundary, toToolCall })
+    const hooks = toToolCall === null ? null : hooksOf(options, site, { turn, env, writeLimits, toToolCall })
     return await runLinkedAgent({
       driver: agent.driver,
       modelLink:
@@ -160,13 +160,13 @@ function plainEnvironment({ agent, modelLink, host }: EditorOptions, { home, scr
 interface Surroundings {
   readonly turn: EditorTurn
   readonly env: Readonly<Record<string, string>>
-  readonly boundary: WriteBoundary
+  readonly writeLimits: EditorWriteLimits
   readonly toToolCall: typeof builtinToolCall
 }
 
-/** The boundary speaks before the guard; every turn is a session of its own in the ledger. */
+/** The write limits are checked before the guard; every turn is a session of its own in the ledger. */
 function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): AgentHooks {
-  const { turn, env, boundary, toToolCall } = around
+  const { turn, env, writeLimits, toToolCall } = around
   const { own = [], hookBin = null } = options.guarded ?? {}
   const guard = guardHooks({
     guard: openGuard({ rules, guardHome: guardHome(options.host), env, own, hookBin }),
@@ -176,7 +176,7 @@ function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): 
     toToolCall,
     onNotice: (message) => site.emit({ kind: 'note', level: 'info', message }),
   })
-  const edge = boundary.hooks(toToolCall)
+  const edge = writeLimits.hooks(toToolCall)
   return {
     ...guard,
     beforeTool: async (call) => {

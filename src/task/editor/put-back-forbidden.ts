@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { TaskTree } from '../tree/open-tree.ts'
-import type { WriteBoundary } from './write-boundary.ts'
+import type { EditorWriteLimits } from './write-limits.ts'
 
 export interface PutBack {
   readonly path: string
@@ -12,7 +12,7 @@ export interface PutBack {
 /** What the Editor changed where it must not, however it got there, is as it was in `before` afterwards. */
 export async function putBackForbidden(
   tree: TaskTree,
-  boundary: Pick<WriteBoundary, 'whyRefused'>,
+  writeLimits: Pick<EditorWriteLimits, 'whyRefused'>,
   before: string,
   /** Given everything that changed since, before anything of it goes: a person's own work may be in it. */
   keep: (patch: Uint8Array) => void,
@@ -20,7 +20,7 @@ export async function putBackForbidden(
   const now = await tree.take()
   const changed = await tree.changes(before, now)
   const forbidden = changed.flatMap((path) => {
-    const why = whyForbidden(tree.root, path, boundary)
+    const why = whyForbidden(tree.root, path, writeLimits)
     return why === null ? [] : [{ path, why }]
   })
   if (forbidden.length > 0) keep(await tree.patch(before, now))
@@ -35,7 +35,7 @@ export async function putBackForbidden(
 function whyForbidden(
   root: string,
   path: string,
-  { whyRefused }: Pick<WriteBoundary, 'whyRefused'>,
+  { whyRefused }: Pick<EditorWriteLimits, 'whyRefused'>,
 ): string | null {
   const parent = join(root, path, '..')
   const inParent = parent === root ? null : whyRefused(parent)

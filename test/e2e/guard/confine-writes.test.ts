@@ -163,8 +163,8 @@ test('a package, and a root that holds wherever the agent says it is', async () 
 test('a session is told where it may write', async () => {
   const start = { session_id: 's1', cwd: project.dir, hook_event_name: 'SessionStart', source: 'startup' }
   const told = await hook('claude-code', start, boundary())
-  expect(told.stdout).toContain(`Boundary: tools write in the project and in ${scratch}, nowhere else.`)
-  expect(told.stdout).toContain('agent.yaml, .github must stay as it is.')
+  expect(told.stdout).toContain(`Write limits: tools write in the project and in ${scratch}, nowhere else.`)
+  expect(told.stdout).toContain('agent.yaml, .github must not change.')
   expect((await hook('claude-code', { ...start, session_id: 's2' }, {})).stdout).not.toContain('Boundary:')
 })
 

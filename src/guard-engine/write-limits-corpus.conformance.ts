@@ -12,12 +12,12 @@ import {
 import { defaultSettings, type Settings } from './settings/settings.ts'
 import type { Entry } from './world.conformance.ts'
 
-type BoundarySettings = Settings['boundary']
+type LimitSettings = Settings['boundary']
 
-/** One line of the corpus of calls inside and outside a boundary. */
-export interface BoundaryCase extends ProtectionCase {
+/** One line of the corpus of calls inside and outside the write limits. */
+export interface WriteLimitsCase extends ProtectionCase {
   readonly verdict: 'deny' | 'pass'
-  readonly boundary?: Partial<BoundarySettings>
+  readonly boundary?: Partial<LimitSettings>
   /** The project the agent says it works in. */
   readonly at?: string
 }
@@ -45,22 +45,22 @@ const files: Readonly<Record<string, Entry>> = {
   '/tmp/alias': { link: '/tmp/scratch' },
 }
 
-/** No boundary, and the widest there is. */
+/** No write limits, and the widest ones. */
 export const off = defaultSettings.boundary
-export const on: BoundarySettings = { ...off, enabled: true }
+export const on: LimitSettings = { ...off, enabled: true }
 
-export const boundaryCorpus = readFileSync(
-  join(import.meta.dirname, '../../test/corpus/guard/boundary.jsonl'),
+export const writeLimitsCorpus = readFileSync(
+  join(import.meta.dirname, '../../test/corpus/guard/write-limits.jsonl'),
   'utf8',
 )
   .split('\n')
   .filter((line) => line !== '')
-  .map((line): BoundaryCase => JSON.parse(line))
+  .map((line): WriteLimitsCase => JSON.parse(line))
 
-/** A call about to be made in a project with links that lead out, and a boundary. */
-export function sceneWith(each: Omit<BoundaryCase, 'name' | 'verdict'>, boundary: BoundarySettings): Scene {
+/** A call about to be made in a project with links that lead out of it, under write limits. */
+export function sceneWith(each: Omit<WriteLimitsCase, 'name' | 'verdict'>, limits: LimitSettings): Scene {
   const cwd = each.cwd === undefined ? root : join(root, each.cwd)
   const call = callOf({ name: '', ...each })
   const scene = sceneOf(call, worldOf({ files: { ...files, ...each.files } }), { cwd, at: each.at ?? root })
-  return { ...scene, settings: { ...scene.settings, boundary: { ...boundary, ...each.boundary } } }
+  return { ...scene, settings: { ...scene.settings, boundary: { ...limits, ...each.boundary } } }
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { createFixture, type FsFixture } from 'fs-fixture'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { builtinToolCall } from '../../agents/builtin/hooks.ts'
-import { type Boundary, writeBoundary } from './write-boundary.ts'
+import { type EditorPlaces, editorWriteLimits } from './write-limits.ts'
 
 let fixture: FsFixture
 let top: string
-let boundary: Boundary
+let places: EditorPlaces
 
 beforeAll(async () => {
   fixture = await createFixture({
@@ -28,7 +28,7 @@ beforeAll(async () => {
   mkdirSync(join(root, 'copy'))
   writeFileSync(join(root, 'plain'), '')
   linkSync(join(root, 'plain'), join(root, 'hard'))
-  boundary = {
+  places = {
     root,
     artefacts: join(top, 'artefacts'),
     scratch: join(top, 'scratch'),
@@ -42,8 +42,8 @@ afterAll(() => fixture.rm())
 const write = (path: string) => ['write', { path, content: 'x' }] as const
 const run = (command: string) => ['run', { command }] as const
 
-async function decide([tool, input]: readonly [string, unknown], change: Partial<Boundary> = {}) {
-  const { hooks } = writeBoundary({ ...boundary, ...change })
+async function decide([tool, input]: readonly [string, unknown], change: Partial<EditorPlaces> = {}) {
+  const { hooks } = editorWriteLimits({ ...places, ...change })
   return hooks(builtinToolCall).beforeTool?.({ tool, input })
 }
 
@@ -114,11 +114,11 @@ test.each([
 })
 
 test('the artefact directory is only read, also when it lies inside the repository', async () => {
-  expect(await decide(run(`echo x > ${boundary.artefacts}/runs/x`))).toMatchObject({
+  expect(await decide(run(`echo x > ${places.artefacts}/runs/x`))).toMatchObject({
     kind: 'deny',
     reason: expect.stringContaining('artefact directory'),
   })
-  const inside = { artefacts: join(boundary.root, '.store') }
+  const inside = { artefacts: join(places.root, '.store') }
   expect(await decide(write('.store/runs/x'), inside)).toMatchObject({ kind: 'deny' })
   expect(await decide(write('src/x'), inside)).toEqual({ kind: 'allow' })
 })
@@ -140,8 +140,8 @@ test('a task that is confined to a package writes nowhere else', async () => {
 })
 
 test('a path is judged by where it leads', () => {
-  const { whyRefused } = writeBoundary(boundary)
-  expect(whyRefused(join(boundary.root, 'src/new.ts'))).toBeNull()
-  expect(whyRefused(join(boundary.root, 'out/new.ts'))).toContain('outside')
-  expect(whyRefused(join(boundary.root, 'alias.yaml'))).toContain('agent.yaml')
+  const { whyRefused } = editorWriteLimits(places)
+  expect(whyRefused(join(places.root, 'src/new.ts'))).toBeNull()
+  expect(whyRefused(join(places.root, 'out/new.ts'))).toContain('outside')
+  expect(whyRefused(join(places.root, 'alias.yaml'))).toContain('agent.yaml')
 })

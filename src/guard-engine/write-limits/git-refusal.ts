@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
-import { shown } from './shown.ts'
+import { quotedName } from './write-limits.ts'
 
 type Words = readonly (string | null)[]
 
-/** Why a program that is run must not be: it is git, and would move refs, the index or the stash. null when it may be. */
-export function whyGit(words: Words): string | null {
+/** Why a command must not run: it is a git command that changes refs, the index or the stash. null when it may run. */
+export function gitRefusal(words: Words): string | null {
   const [program, ...rest] = words
   const named = /^git(?:-([\w-]+))?(?:\.exe)?$/.exec(posix.basename(program ?? ''))
   if (named === null) return null
@@ -14,25 +14,25 @@ export function whyGit(words: Words): string | null {
   return command !== null && onlyReads(command, args)
     ? null
     : refusal(
-        command === null ? '`git` with words that are only known when it runs' : shown(`git ${command}`),
+        command === null ? '`git` with words that are only known when it runs' : quotedName(`git ${command}`),
       )
 }
 
-/** The same of a tool that is named for a command of git, such as `mcp__git__git_commit`. */
-export function whyGitTool(tool: string): string | null {
+/** The same for a tool named after a git command, such as `mcp__git__git_commit`. */
+export function gitToolRefusal(tool: string): string | null {
   const [, command] = /(?:^|[^a-z])git[_-]([a-z]+)(?:[_-][a-z_-]*)?$/i.exec(tool) ?? []
-  if (command === undefined || looks.has(command.toLowerCase()) || lists.has(command.toLowerCase()))
+  if (command === undefined || readers.has(command.toLowerCase()) || showing.has(command.toLowerCase()))
     return null
-  return refusal(shown(tool))
+  return refusal(quotedName(tool))
 }
 
 function refusal(what: string): string {
-  return `${what} is not the agent's to run: what moves refs, the index or the stash is left to the person. Change files, and leave them uncommitted.`
+  return `${what} must not be run by the agent: commands that change refs, the index or the stash are left to the user. Change files, and leave them uncommitted.`
 }
 
 const valued = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env'])
 
-/** `undefined`: there is none, as in `git --version`. */
+/** `undefined`: there is no command, as in `git --version`. */
 function afterOptions(words: Words): { readonly command: string | null | undefined; readonly args: Words } {
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? null
@@ -42,15 +42,15 @@ function afterOptions(words: Words): { readonly command: string | null | undefin
   return { command: undefined, args: [] }
 }
 
-/** Look at history and files, whatever they are given. What they write to files is judged as files. */
-const looks = new Set(
+/** They only read history and files, whatever their arguments. Output files are judged as file writes. */
+const readers = new Set(
   'annotate archive blame cat-file check-attr check-ignore check-ref-format cherry count-objects describe diff diff-files diff-index diff-tree for-each-ref fsck grep help log ls-files ls-remote ls-tree merge-base name-rev range-diff rev-list rev-parse shortlog show show-branch show-ref status var version whatchanged'.split(
     ' ',
   ),
 )
 
-/** Show or change, depending on their words: those with which they only show. */
-const lists = new Map<string, (args: readonly string[]) => boolean>([
+/** They show or change, depending on their arguments: true for arguments with which they only show. */
+const showing = new Map<string, (args: readonly string[]) => boolean>([
   [
     'apply',
     (args) => !args.some((arg) => /^(?:--index|--cached|--3way|-[a-z]*3|--intent-to-add|-N)$/.test(arg)),
@@ -84,16 +84,16 @@ const lists = new Map<string, (args: readonly string[]) => boolean>([
 ])
 
 function onlyReads(command: string, args: Words): boolean {
-  if (looks.has(command)) return true
+  if (readers.has(command)) return true
   const known = args.filter((arg) => arg !== null)
-  return known.length === args.length && lists.get(command)?.(known) === true
+  return known.length === args.length && showing.get(command)?.(known) === true
 }
 
 function isVerb([first]: readonly string[], verbs: RegExp): boolean {
   return first === undefined || verbs.test(first)
 }
 
-/** Every word is an option that lists; a pattern may follow one that asks for it. */
+/** Every word is a listing option; a pattern may follow an option that takes one. */
 function isListing(args: readonly string[], options: RegExp): boolean {
   const asks = args.some((arg) => /^(?:-l|--(?:list|contains|merged|no-merged|points-at))/.test(arg))
   return args.every((arg) => options.test(arg) || (asks && !arg.startsWith('-')))
