@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pluginConfigSchema } from '../src/config/plugin-schema.ts'
+import { pluginConfigSchema } from '../src/plugin/config/keys/schema.ts'
 import { pluginVariables } from '../src/plugin/config/plugin-variables.ts'
 
 interface Shape {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { agentSchema } from '../agents/index.ts'
 import { compilePattern } from '../core/pattern.ts'
 import { pricesSchema } from '../models/pricing.ts'
+import { pluginFileSchema } from '../plugin/config/keys/schema.ts'
 import { guardSchema } from './guard-schema.ts'
-import { pluginFileSchema } from './plugin-schema.ts'
 import { targetSchema } from './target-schema.ts'
 
 /** gantry.yaml: found upward from the working directory, every key optional, paths relative to the file. */

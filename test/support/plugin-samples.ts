@@ -1,5 +1,5 @@
-import { pluginConfigSchema } from '../../src/config/plugin-schema.ts'
 import type { Components } from '../../src/plugin/analyze/contract.ts'
+import { pluginConfigSchema } from '../../src/plugin/config/keys/schema.ts'
 import type { Arm, ComponentType } from '../../src/plugin/contract.ts'
 import type { PluginJudgement, TrialEvaluation } from '../../src/plugin/evaluate/contract.ts'
 import { type KnownPlugin, knownComponents } from '../../src/plugin/evaluate/detection/known-components.ts'

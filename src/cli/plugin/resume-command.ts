@@ -1,7 +1,7 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import { exitCodeOf } from '../../core/run-exit-code.ts'
+import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import { apiModelName } from '../../plugin/config/model-names.ts'
 import { carryOut } from '../../plugin/pipeline/carry-out.ts'
 import { evaluationFiles } from '../../plugin/pipeline/evaluation-files.ts'

@@ -1,4 +1,4 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
+import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import type { PluginStep } from '../../plugin/contract.ts'
 import { createSanitizers } from '../../plugin/sanitize/create-sanitizer.ts'
 

@@ -8,9 +8,9 @@ import {
   scenarioOf,
   transcriptOf,
 } from '../../../test/support/plugin-trial.ts'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
 import type { PaidSample } from '../../judge/take-samples.ts'
 import { resolveModel } from '../../models/index.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import type { Arm } from '../contract.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
 import type { Grader } from '../generate/contract.ts'

@@ -3,8 +3,8 @@ import { createFixture, type FileTree } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { loadProject } from '../../config/load.ts'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
+import { pluginConfigSchema } from './keys/schema.ts'
 import { type LoadConfigOptions, loadConfigWithOverrides } from './load-config.ts'
 
 /** The configuration of a directory with these files, or what was thrown, without the directory's own path. */

@@ -1,23 +1,29 @@
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Project } from '../../config/load.ts'
-import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
 import type { GantryError, SourcePosition } from '../../core/error.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { schemaProblems } from '../../io/schema-problems.ts'
-import { absolutePaths } from './absolute-paths.ts'
-import { type ConfigProblem, configProblem, sourceOf } from './config-problem.ts'
-import { type PluginOverrides, readOverrides } from './overrides.ts'
-import { readPluginVariables, unknownVariables } from './plugin-variables.ts'
-import { type ConfigFile, configOfProject, readConfigFile } from './read-config-file.ts'
+import { type PluginConfig, pluginConfigSchema } from './keys/schema.ts'
 import {
+  absolutePaths,
+  type ConfigEntry,
   type ConfigSource,
   type ConfigSources,
   type JoinedLayers,
   joinLayers,
   leavesOf,
-  type Said,
-} from './said.ts'
+  sourceOf,
+} from './layers.ts'
+import { type PluginOverrides, readOverrides } from './overrides.ts'
+import { readPluginVariables, unknownVariables } from './plugin-variables.ts'
+import {
+  type ConfigFile,
+  type ConfigProblem,
+  configOfProject,
+  configProblem,
+  readConfigFile,
+} from './read-config-file.ts'
 import { settleConfig } from './settle-config.ts'
 
 export interface LoadConfigOptions {
@@ -70,12 +76,16 @@ export function loadConfigWithOverrides(options: LoadConfigOptions): LoadedConfi
   }
 }
 
-function saidIn(file: ConfigFile): readonly Said[] {
+function saidIn(file: ConfigFile): readonly ConfigEntry[] {
   return leavesOf(file.value, (path) => ({ kind: 'file', at: file.positionOf(path) }))
 }
 
 /** With a marketplace, `--plugin` may be the name of one of its plugins instead of a directory. */
-function pluginByName(flags: readonly Said[], { value }: JoinedLayers, cwd: string): readonly Said[] {
+function pluginByName(
+  flags: readonly ConfigEntry[],
+  { value }: JoinedLayers,
+  cwd: string,
+): readonly ConfigEntry[] {
   return flags.flatMap((said) => {
     const isPlugin = said.path.join('.') === 'plugin.path' && typeof said.value === 'string'
     if (!isPlugin || value.marketplace === undefined || /[/\\]/.test(said.value)) return [said]

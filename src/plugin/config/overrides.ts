@@ -1,7 +1,7 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
 import { nearest } from '../../core/nearest.ts'
-import type { Said } from './said.ts'
+import type { PluginConfig } from './keys/schema.ts'
+import type { ConfigEntry } from './layers.ts'
 
 type Scope = keyof PluginConfig['scope']
 
@@ -105,7 +105,7 @@ const table: {
 }
 
 /** What the flags say, key by key. */
-export function readOverrides(overrides: PluginOverrides): readonly Said[] {
+export function readOverrides(overrides: PluginOverrides): readonly ConfigEntry[] {
   return Object.entries(overrides).flatMap(([name, value]) => {
     const override: Override | undefined = Object.hasOwn(table, name)
       ? table[name as keyof PluginOverrides]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { pluginConfigSchema } from './keys/schema.ts'
 import { pluginVariables, readPluginVariables, unknownVariables } from './plugin-variables.ts'
 
 test('every key with a single value has one variable, and no two share one', () => {

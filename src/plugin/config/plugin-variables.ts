@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
-import { bare } from '../../config/said-only.ts'
 import { nearest } from '../../core/nearest.ts'
-import { type ConfigProblem, configProblem } from './config-problem.ts'
-import type { Said } from './said.ts'
+import { bare, pluginConfigSchema } from './keys/schema.ts'
+import type { ConfigEntry } from './layers.ts'
+import { type ConfigProblem, configProblem } from './read-config-file.ts'
 
 /** A variable of the environment that sets one key. */
 export interface PluginVariable {
@@ -18,9 +17,11 @@ const prefix = 'GANTRY_PLUGIN_'
 export const pluginVariables: readonly PluginVariable[] = variablesOf(pluginConfigSchema, [])
 
 /** What the environment says; a variable that is set to nothing does not. Throws GantryError USAGE for values that are none. */
-export function readPluginVariables(env: Readonly<Record<string, string | undefined>>): readonly Said[] {
+export function readPluginVariables(
+  env: Readonly<Record<string, string | undefined>>,
+): readonly ConfigEntry[] {
   const problems: ConfigProblem[] = []
-  const said = pluginVariables.flatMap((variable): Said[] => {
+  const said = pluginVariables.flatMap((variable): ConfigEntry[] => {
     const text = env[variable.name]?.trim()
     if (text === undefined || text === '') return []
     const value = valueIn(variable, text)

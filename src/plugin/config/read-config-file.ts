@@ -1,13 +1,12 @@
 import { dirname, extname, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Project } from '../../config/load.ts'
-import { pluginFileSchema } from '../../config/plugin-schema.ts'
-import { GantryError, type SourcePosition } from '../../core/error.ts'
+import { formatPosition, GantryError, type SourcePosition } from '../../core/error.ts'
 import { parseJsonc } from '../../core/jsonc/parse-jsonc.ts'
 import { schemaProblems } from '../../io/schema-problems.ts'
 import { readYaml } from '../../io/yaml.ts'
 import { parseSource } from '../../io/yaml-source.ts'
-import { configProblem } from './config-problem.ts'
+import { pluginFileSchema } from './keys/schema.ts'
 
 /** What one file says of an evaluation, and where. */
 export interface ConfigFile {
@@ -53,5 +52,28 @@ function refuseOtherThanJson(text: string, path: string): void {
   throw new GantryError('INVALID_FILE', `${path}:${at.line}:${at.column}: ${parsed.text}`, {
     hint: 'A file that ends in .json must be JSON; name it .yaml for YAML.',
     at,
+  })
+}
+
+export interface ConfigProblem {
+  readonly at: SourcePosition
+  readonly text: string
+}
+
+/** All problems in one error, a line for each. `cause` carries the complaints of the schema. */
+export function configProblem(
+  problems: readonly ConfigProblem[],
+  kind: 'file' | 'said',
+  cause?: z.core.$ZodError,
+): GantryError {
+  const lines = problems.map(({ at, text }) => `${formatPosition(at)}: ${text}`)
+  const [first] = problems
+  const message =
+    lines.length === 1
+      ? lines.join('')
+      : `${lines.length} problems in the configuration of the evaluation\n  ${lines.join('\n  ')}`
+  return new GantryError(kind === 'file' ? 'INVALID_FILE' : 'USAGE', message, {
+    ...(first !== undefined && { at: first.at }),
+    ...(cause !== undefined && { cause }),
   })
 }

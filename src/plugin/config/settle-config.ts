@@ -1,7 +1,7 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { checkCustomPatterns } from '../sanitize/check-custom-patterns.ts'
+import type { PluginConfig } from './keys/schema.ts'
+import type { ConfigSources } from './layers.ts'
 import { agentModelName, apiModelName } from './model-names.ts'
-import type { ConfigSources } from './said.ts'
 
 export interface SettledConfig {
   readonly config: PluginConfig

@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { componentLabel } from '../component-list.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ComponentType } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { Conflict, ConflictSeverity, Detection } from './contract.ts'

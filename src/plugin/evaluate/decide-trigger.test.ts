@@ -7,7 +7,7 @@ import {
   skillOf,
   transcriptOf,
 } from '../../../test/support/plugin-trial.ts'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import { type AmbiguityInput, needsJudge } from './decide-trigger.ts'
 import { knownComponents } from './detection/known-components.ts'
 

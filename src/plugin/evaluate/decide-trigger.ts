@@ -1,4 +1,4 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ComponentType } from '../contract.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'

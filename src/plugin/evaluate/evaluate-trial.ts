@@ -1,6 +1,6 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { settled } from '../../core/case-tally.ts'
 import type { GateResult } from '../../core/trial.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { Execution, PluginTranscript, PluginTrial } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { analyzeConflict } from './analyze-conflict.ts'

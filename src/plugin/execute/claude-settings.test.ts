@@ -1,7 +1,7 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { agentSchema } from '../../agents/index.ts'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import { claudeSettings } from './claude-settings.ts'
 
 const settings = {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { AgentConfig } from '../../agents/index.ts'
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
 import { isObject } from '../../core/json-fields.ts'
 import { readJsonIfExists } from '../../io/files.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import { sandboxSettings } from './sandbox-settings.ts'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { copyTree } from '../../io/copy-tree.ts'
 import { removeTree } from '../../io/files.ts'
 import { randomSuffix } from '../../io/ids.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ExecuteContext } from './request.ts'
 
 export interface FrozenTemplate extends Disposable {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { scenarioOf } from '../../../test/support/execute-lab.ts'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
 import { isSafeName } from '../../store/run-paths.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import { pathSegment, planTrials } from './plan-trials.ts'
 
 const skill = { component_type: 'skill', component_ref: 'greet' } as const

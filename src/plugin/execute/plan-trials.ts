@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { sha256 } from '../../io/sha256.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { Arm } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { PluginTrial } from './contract.ts'

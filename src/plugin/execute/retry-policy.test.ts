@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
 import type { AgentFailure } from '../../core/event.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import { type FailedTry, retryWaitMs } from './retry-policy.ts'
 
 const { tuning } = pluginConfigSchema.parse({})

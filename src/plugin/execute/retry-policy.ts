@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { AgentFailure } from '../../core/event.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 
 export interface FailedTry {
   readonly failure: { readonly reason: AgentFailure; readonly message: string }

@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { isObject } from '../../core/json-fields.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 
 type Sandbox = NonNullable<PluginConfig['execution']['sandbox']>
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }

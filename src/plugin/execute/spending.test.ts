@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
 import { type Budget, createBudget } from '../../models/budget.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import { openSpending } from './spending.ts'
 
 const config = pluginConfigSchema.parse({})

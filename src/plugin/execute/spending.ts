@@ -1,6 +1,6 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { Budget } from '../../models/budget.ts'
 import { type PriceTable, price } from '../../models/pricing.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 
 /** The money of one execution: no scenario begins that the run's budget does not allow, and none can spend what another holds. */
 export interface Spending {

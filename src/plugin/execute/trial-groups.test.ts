@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { demoComponents } from '../../../test/support/demo-plugin.ts'
 import { scenarioOf } from '../../../test/support/execute-lab.ts'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import type { Arm } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { planTrials } from './plan-trials.ts'

@@ -1,4 +1,4 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { Slot } from './slot.ts'
 
 type Estimates = Pick<

@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { thinkingTokens } from '../../models/thinking-tokens.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import { answerTokens } from './answer-tokens.ts'
 import type { Slot } from './slot.ts'
 

@@ -1,7 +1,7 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { contentHash } from '../../io/content-hash.ts'
 import { addCost } from '../../models/add-cost.ts'
 import { componentId } from '../component-list.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import { type ComponentScenarios, componentScenariosSchema } from './component-record.ts'
 import { generationSystem } from './generation-system.ts'
 import { type ComponentPlan, plannedPrompts } from './plan-component.ts'

@@ -1,6 +1,6 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { Components } from '../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../component-list.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 
 /** The components the configuration wants scenarios for, in the order of the analysis. */
 export function componentsInScope(

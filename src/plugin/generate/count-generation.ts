@@ -1,6 +1,6 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import type { AnyComponent } from '../component-list.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import { answerShape } from './answer-schema.ts'
 import { answerTokens } from './answer-tokens.ts'
 import { componentsInScope } from './components-in-scope.ts'

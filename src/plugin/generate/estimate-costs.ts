@@ -1,8 +1,8 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { addCost } from '../../models/add-cost.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import { type PriceTable, price } from '../../models/pricing.ts'
 import type { Analysis } from '../analyze/contract.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { PluginStage } from '../contract.ts'
 import { countGeneration } from './count-generation.ts'
 

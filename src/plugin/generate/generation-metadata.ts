@@ -1,7 +1,7 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { TokenUsage } from '../../core/trial.ts'
 import { addCost } from '../../models/add-cost.ts'
 import { createLedger } from '../../models/ledger.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ComponentRecord } from './component-record.ts'
 import type { PluginScenario, ScenarioType } from './contract.ts'
 import type { Merged } from './merge-scenarios.ts'

@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { Analysis } from '../analyze/contract.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import { batchSlots, type SlotBatch } from './batch-slots.ts'
 import { componentPrompt, type ModelWritten } from './component-prompt.ts'
 import { type Neighbour, neighboursOf } from './neighbours.ts'

@@ -1,4 +1,3 @@
-import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
 import type {
   AgentComponent,
   Analysis,
@@ -9,6 +8,7 @@ import type {
   PluginFinding,
   SkillComponent,
 } from '../analyze/contract.ts'
+import { type PluginConfig, pluginConfigSchema } from '../config/keys/schema.ts'
 
 /** An analysis with the given components, for the tests of this room. */
 export function sampleAnalysis(

@@ -1,6 +1,6 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentId } from '../component-list.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ComponentScenarios } from './component-record.ts'
 import { commandTemplates } from './templates/command-templates.ts'
 import { hookTemplates } from './templates/hook-templates.ts'

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { GantryError } from '../../core/error.ts'
 import { nearest } from '../../core/nearest.ts'
 import { readMarketplace } from '../analyze/read-marketplace.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import { type Arm, arms } from '../contract.ts'
 
 /** One plugin to evaluate, and the company it may be tried in. */

@@ -1,4 +1,4 @@
-import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { type PluginConfig, pluginConfigSchema } from '../config/keys/schema.ts'
 import { type EvaluationFiles, readWhole } from './evaluation-files.ts'
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pluginConfigSchema } from '../../config/plugin-schema.ts'
 import { compilePattern } from '../../core/pattern.ts'
+import { pluginConfigSchema } from '../config/keys/schema.ts'
 import { checkCustomPatterns } from './check-custom-patterns.ts'
 import { scorePattern } from './score-pattern.ts'
 

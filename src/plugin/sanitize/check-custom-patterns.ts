@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../config/plugin-schema.ts'
 import { compilePattern } from '../../core/pattern.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
 import { type FuzzOptions, fuzzPattern } from './fuzz-pattern.ts'
 import { longestPattern, scorePattern, unsafePoints } from './score-pattern.ts'
 

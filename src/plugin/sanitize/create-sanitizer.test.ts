@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type PluginConfig, pluginConfigSchema } from '../../config/plugin-schema.ts'
+import { type PluginConfig, pluginConfigSchema } from '../config/keys/schema.ts'
 import { createSanitizer, createSanitizers, oversized } from './create-sanitizer.ts'
 
 type Sanitization = Partial<PluginConfig['output']['sanitization']>

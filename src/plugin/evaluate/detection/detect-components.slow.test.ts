@@ -7,7 +7,7 @@ import {
   sampleScenario,
   sampleTranscript,
 } from '../../../../test/support/plugin-samples.ts'
-import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
+import { pluginConfigSchema } from '../../config/keys/schema.ts'
 import { type Arm, arms } from '../../contract.ts'
 import type { Execution } from '../../execute/contract.ts'
 import { confidences } from '../contract.ts'

@@ -1,11 +1,11 @@
 import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
 import { said, scenarioOf, transcriptOf } from '../../../../test/support/plugin-trial.ts'
-import { type PluginConfig, pluginConfigSchema } from '../../../config/plugin-schema.ts'
 import type { PaidSample } from '../../../judge/take-samples.ts'
 import { createBudget } from '../../../models/budget.ts'
 import type { Model, ModelRequest } from '../../../models/contract.ts'
 import { type ModelContext, resolveModel } from '../../../models/index.ts'
+import { type PluginConfig, pluginConfigSchema } from '../../config/keys/schema.ts'
 import { type GivenVote, type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
 
 const transcript = transcriptOf([

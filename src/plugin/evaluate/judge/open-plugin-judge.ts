@@ -1,4 +1,3 @@
-import type { PluginConfig } from '../../../config/plugin-schema.ts'
 import { formatDuration } from '../../../core/duration.ts'
 import { batchSize } from '../../../models/batch/batch-size.ts'
 import { openBatchJournal } from '../../../models/batch/journal.ts'
@@ -7,6 +6,7 @@ import { callsWait, toldJournal } from '../../../models/batch/told-journal.ts'
 import type { Model } from '../../../models/contract.ts'
 import { type ModelContext, resolveBatchingModel } from '../../../models/index.ts'
 import { type AskText, structured } from '../../../models/structured.ts'
+import type { PluginConfig } from '../../config/keys/schema.ts'
 import type { PluginJudgement } from '../contract.ts'
 import { type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
 

@@ -9,8 +9,8 @@ import {
   sampleScenario,
   sampleTranscript,
 } from '../../../../test/support/plugin-samples.ts'
-import { pluginConfigSchema } from '../../../config/plugin-schema.ts'
 import { readJsonIfExists } from '../../../io/files.ts'
+import { pluginConfigSchema } from '../../config/keys/schema.ts'
 import type { TrialEvaluation } from '../contract.ts'
 import { createEvaluationFold } from '../metrics/create-evaluation-fold.ts'
 import { evaluateStored, type StoredOptions } from './evaluate-stored.ts'

@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../../../config/plugin-schema.ts'
 import type { Components, PluginLoad } from '../../analyze/contract.ts'
+import type { PluginConfig } from '../../config/keys/schema.ts'
 import type { GroupedTrial } from '../trial-groups.ts'
 
 export interface DroppedTrial {

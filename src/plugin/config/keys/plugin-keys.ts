@@ -1,7 +1,10 @@
 import { z } from 'zod'
-import { executionSchema } from './plugin-execution-schema.ts'
-import { tuningSchema } from './plugin-tuning-schema.ts'
-import { apiTimeout, effort, modelName, path, perSecond, temperature } from './plugin-values.ts'
+import { executionSchema, modelName, path, perSecond } from './execution-keys.ts'
+import { tuningSchema } from './tuning-keys.ts'
+
+const effort = z.enum(['none', 'low', 'medium', 'high'])
+const apiTimeout = z.int().min(5_000).max(300_000)
+const temperature = z.number().min(0).max(1)
 
 const generationSchema = z.strictObject({
   model: modelName,

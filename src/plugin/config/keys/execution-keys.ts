@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { modelName, path, perSecond } from './plugin-values.ts'
+
+/** Kinds of values that several keys of a plugin evaluation have. */
+export const path = z.string().min(1)
+
+export const modelName = z
+  .string()
+  .min(1)
+  .default('default')
+  .describe(
+    '`default`, `opus`, `sonnet`, `haiku`, a version such as `sonnet-4.5`, another name of a model of Anthropic, or `provider:model`.',
+  )
+export const perSecond = z.number().min(0.1).max(100).optional()
 
 const switched = z.boolean().optional()
 const names = z.array(z.string().min(1)).optional()
