@@ -19,14 +19,19 @@ const pure = [
 /** Tests beside their source that start many processes or work a disk hard: `npm run check` leaves them out. */
 const slow = 'src/**/*.slow.test.ts'
 
+/** Crash loops, installed packages, everything once more as another user: `npm run test:all` runs these, `npm test` does not. */
+const long = ['src/**/*.long.test.ts', 'test/e2e/**/*.long.test.ts']
+
 /** Tests that start the program start it as it is published. */
 const buildProgram = ['test/support/build-program.ts']
 
-/** Real agents: `npm run test:agents` installs them and gives them a network of their own. */
+/** A test that hangs ends. No test judges by its time, so this is far more than a busy machine needs. */
+const patience = { testTimeout: 120_000, hookTimeout: 300_000 }
+
+/** Real agents: `scripts/test-agents.ts` installs them and gives them a network of their own. */
 const agents = {
   globalSetup: [...buildProgram, 'test/agents/name-server.ts'],
-  testTimeout: 120_000,
-  hookTimeout: 60_000,
+  ...patience,
 }
 
 export default defineConfig({
@@ -41,33 +46,34 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: pure,
-          exclude: [slow],
+          exclude: [slow, ...long],
           setupFiles: ['test/support/refuse-processes.ts'],
           pool: 'threads',
           isolate: false,
-          testTimeout: 20_000,
+          ...patience,
         },
       },
       {
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/*.test.ts'],
-          exclude: [...pure, slow],
+          exclude: [...pure, slow, ...long],
           // Each of these puts back what it changes of its process, so that many files can share one and load the source once.
           isolate: false,
-          testTimeout: 20_000,
+          ...patience,
         },
       },
-      { test: { name: 'slow', include: [slow], globalSetup: buildProgram, testTimeout: 20_000 } },
+      { test: { name: 'slow', include: [slow], globalSetup: buildProgram, ...patience } },
+      { test: { name: 'long', include: long, globalSetup: buildProgram, ...patience } },
       { test: { name: 'agents', include: ['test/agents/*.test.ts'], ...agents } },
       { test: { name: 'agents-long', include: ['test/agents/long/*.test.ts'], ...agents } },
       {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: long,
           globalSetup: buildProgram,
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...patience,
         },
       },
     ],

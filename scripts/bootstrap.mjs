@@ -1,5 +1,5 @@
 // Runs on whatever Node the machine has and depends on nothing: installs what is missing, then hands over to Node 24.
-//   node scripts/bootstrap.mjs demo | test | agents [vitest arguments…]
+//   node scripts/bootstrap.mjs demo | test | all [vitest arguments…]
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -19,11 +19,17 @@ const steps = {
     ['vitest', 'run', ...['pure', 'unit', 'slow', 'e2e'].flatMap((name) => ['--project', name])],
     ['node', 'scripts/test-agents.ts', 'main'],
   ],
-  agents: [['node', 'scripts/test-agents.ts']],
+  all: [
+    ['node', 'scripts/fetch-agents.ts', 'long'],
+    ['node', 'scripts/start-sandboxes.ts'],
+    ['vitest', 'run', '--project', 'long'],
+    ['node', 'scripts/test-agents.ts', 'long'],
+  ],
 }
 
 /** Done however the steps end: what was started for them is not left running. */
-const afterwards = { test: [['node', 'scripts/start-sandboxes.ts', 'stop']] }
+const stopSandboxes = [['node', 'scripts/start-sandboxes.ts', 'stop']]
+const afterwards = { test: stopSandboxes, all: stopSandboxes }
 
 const [name = '', ...extra] = process.argv.slice(2)
 const wanted = steps[name]
@@ -38,9 +44,9 @@ if (!installed()) {
   if (status !== 0) process.exit(status)
 }
 for (const [command, ...args] of wanted) {
-  // Whoever names tests wants these and not the agents'.
-  if (name === 'test' && extra.length > 0 && args.includes('scripts/test-agents.ts')) continue
-  const status = run(command, command === 'vitest' || name !== 'test' ? [...args, ...extra] : args)
+  // Named tests are not tests of agents.
+  if (name !== 'demo' && extra.length > 0 && args.includes('scripts/test-agents.ts')) continue
+  const status = run(command, command === 'vitest' || name === 'demo' ? [...args, ...extra] : args)
   if (status !== 0) leave(status)
 }
 leave(0)

@@ -6,7 +6,7 @@ export interface PinnedAgent {
   readonly version: string
   /** Absent for a package that is a library. */
   readonly program?: string
-  /** `main` runs in `npm test`, `long` only in `npm run test:agents`. */
+  /** `main` runs in `npm test`, `long` only in `npm run test:all`. */
   readonly suite: 'main' | 'long'
   /** Of npm install. */
   readonly flags?: readonly string[]

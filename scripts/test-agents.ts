@@ -1,23 +1,25 @@
-// npm run test:agents: the conformance suite on real agents, with the boundary as their only model.
-//   node scripts/test-agents.ts [main] [vitest arguments…]
-// `main` leaves out the slow ones. Where the machine allows it everything runs in a network namespace that has only loopback, with
-// a name server of our own that answers nothing and remembers every question.
+// Tests with real agents, with the boundary as their only model.
+//   node scripts/test-agents.ts main|long [vitest arguments…]
+// `npm test` runs `main`, `npm run test:all` runs `long`. Where the machine allows it, everything runs in a network namespace that
+// has only loopback, with a name server of our own that answers no question and records every one.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { buildHook } from './build-hook.ts'
 import { requireAgents } from './install-agents.ts'
 
 const root = join(import.meta.dirname, '..')
-const args = process.argv.slice(2)
-const onlyMain = args[0] === 'main'
-requireAgents(onlyMain ? ['main'] : ['main', 'long'])
+const [suite, ...args] = process.argv.slice(2)
+if (suite !== 'main' && suite !== 'long') {
+  console.error('usage: node scripts/test-agents.ts main|long [vitest arguments…]')
+  process.exit(2)
+}
+requireAgents(suite === 'main' ? ['main'] : ['main', 'long'])
 
 // Agents start the guard's program with every tool they use: as a bundle it starts in a fraction of the time.
 await buildHook(join(root, 'node_modules/.cache/gantry/hook-bin.js'))
 
 installIp()
-const vitest = ['vitest', 'run', '--project', 'agents', ...(onlyMain ? [] : ['--project', 'agents-long'])]
-const command = [...vitest, ...args.slice(onlyMain ? 1 : 0)]
+const command = ['vitest', 'run', '--project', suite === 'main' ? 'agents' : 'agents-long', ...args]
 const way = namespace()
 if (way === null) {
   console.warn(

@@ -186,13 +186,11 @@ test('the order in which trials end changes nothing, and the counts always add u
 })
 
 test('five thousand trials are summarized at once, as one case or as many', () => {
-  const started = performance.now()
   const many = Array.from({ length: 5_000 }, (_, index) =>
     trial({ verdict: index % 3 === 0 ? 'fail' : 'pass' }),
   )
   expect(summarize(many).cases).toHaveLength(1)
   expect(summarize(many.map((one, index) => ({ ...one, case: `case ${index}` }))).cases).toHaveLength(5_000)
-  expect(performance.now() - started).toBeLessThan(5_000)
 })
 
 test('a summary can be taken while trials still come in', () => {

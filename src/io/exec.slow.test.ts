@@ -144,22 +144,20 @@ describe('a program that cannot be started is a value', () => {
 
 describe('the end of a program is the end of all it started', () => {
   const leavers = [
-    ['in the background', 'sleep 60 & echo $!'],
-    ['in a session of its own', 'setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 0.05'],
+    ['in the background', 'sleep 600 & echo $!'],
+    ['in a session of its own', 'setsid sh -c "echo \\$\\$; exec sleep 600" & sleep 0.05'],
     [
       'without parent and output',
-      '(setsid sh -c "echo \\$\\$ >pid; exec sleep 60" >/dev/null 2>&1 &); while [ ! -s pid ]; do sleep 0.01; done; cat pid; rm pid',
+      '(setsid sh -c "echo \\$\\$ >pid; exec sleep 600" >/dev/null 2>&1 &); while [ ! -s pid ]; do sleep 0.01; done; cat pid; rm pid',
     ],
-    ['with a cleared environment in the same session', 'env -i sleep 60 & echo $!'],
+    ['with a cleared environment in the same session', 'env -i sleep 600 & echo $!'],
     [
       'as a tree of sessions',
-      'setsid sh -c "echo \\$\\$; setsid env -i sleep 60 & echo \\$!; sleep 60" & sleep 0.1',
+      'setsid sh -c "echo \\$\\$; setsid env -i sleep 600 & echo \\$!; sleep 600" & sleep 0.1',
     ],
   ] as const
   test.each(leavers)('what it left %s is killed, and not waited for', async (_, command) => {
-    const started = performance.now()
     const result = await sh(command, { cwd: mkdtempSync(join(cwd, 'left-')) })
-    expect(performance.now() - started).toBeLessThan(10_000)
     expect(result).toMatchObject({ ending: 'exited', exitCode: 0 })
     expect(pidsIn(result.stdout.text).length).toBeGreaterThan(0)
     expect(pidsIn(result.stdout.text).filter(isAlive)).toEqual([])

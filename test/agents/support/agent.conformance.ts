@@ -41,7 +41,7 @@ export type Capability =
 export function describeAgent(name: string, subject: AgentSubject): void {
   const installed = subject.id === null ? null : findAgent(subject.id)
   if (subject.id !== null && installed === null && process.env.CI !== 'true') {
-    console.warn(`skipped: ${subject.id} is not installed; npm run test:agents installs it`)
+    console.warn(`skipped: ${subject.id} is not installed; npm run test:all installs it`)
     describe.skip(name, () => test('the agent is installed', () => {}))
     return
   }

@@ -8,6 +8,6 @@ export function whenInstalled(ids: readonly string[], name: string, body: () => 
     describe(name, body)
     return
   }
-  console.warn(`skipped: ${missing.join(', ')} not installed; npm run test:agents installs it`)
+  console.warn(`skipped: ${missing.join(', ')} not installed; npm run test:all installs it`)
   describe.skip(name, () => test('the agent is installed', () => {}))
 }
