@@ -1,6 +1,6 @@
 import type { AgentOutcome } from '../agents/contract.ts'
+import { addCost } from '../core/add-cost.ts'
 import type { ModelUsage } from '../core/trial.ts'
-import { addCost } from '../models/add-cost.ts'
 import { type PriceTable, price } from '../models/pricing.ts'
 
 export interface CostFacts {

@@ -4,6 +4,8 @@ import type { AgentFailure } from '../core/event.ts'
 import type { TokenUsage } from '../core/trial.ts'
 import type { Budget } from './budget.ts'
 
+export type { Budget } from './budget.ts'
+
 /** Access to one language model. Every model call in the house goes through this. */
 export interface Model {
   /** `provider:model`, as the user wrote it and as it is priced. */

@@ -1,6 +1,6 @@
+import { addCost } from '../core/add-cost.ts'
 import { addTokens, noTokens } from '../core/add-tokens.ts'
 import type { TokenUsage } from '../core/trial.ts'
-import { addCost } from './add-cost.ts'
 import type { PaidTurn, Question } from './ask.ts'
 import type { LoopAnswer, LoopRequest, LoopStep, Tool } from './contract.ts'
 import type { ChatMessage, ToolOffer, ToolReply, ToolRequest } from './provider.ts'

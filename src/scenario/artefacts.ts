@@ -1,16 +1,26 @@
 import { relative } from 'node:path'
+import type { Redaction } from '../core/redaction.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { removeTree, writeFileAtomic, writeJsonAtomic } from '../io/files.ts'
 import { removeIfEmpty } from '../io/remove-if-empty.ts'
 import { sha256 } from '../io/sha256.ts'
 import { evaluationMarkdown } from '../report/md/evaluation-markdown.ts'
-import type { TrialPlace } from './trial-place.ts'
-import type { TrialWork } from './trial-work.ts'
+import type { Case } from './case.ts'
+import { type TrialPlace, trialPlace } from './trial-place.ts'
+
+export interface ArtefactFacts {
+  readonly case: Case
+  /** null when the agent does not report one. */
+  readonly toolVersion: string | null
+  readonly targetVersion: string | null
+  readonly redaction: Redaction
+}
 
 /** The files of a finished trial that people and their scripts read, besides the log, the transcript and the workspace. */
-export function writeArtefacts(record: TrialRecord, work: TrialWork, place: TrialPlace): void {
+export function writeArtefacts(record: TrialRecord, facts: ArtefactFacts): void {
+  const place = trialPlace(record.dir)
   writeJsonAtomic(place.metrics, metricsDocument(record))
-  writeJsonAtomic(place.runFacts, runDocument(record, work))
+  writeJsonAtomic(place.runFacts, runDocument(record, facts))
   writeEvaluation(record, place)
   if (!removeIfEmpty(place.tmp)) removeTree(place.tmp)
   removeIfEmpty(place.home)
@@ -46,15 +56,15 @@ export function metricsDocument(record: TrialRecord): Record<string, unknown> {
   }
 }
 
-function runDocument(record: TrialRecord, work: TrialWork): Record<string, unknown> {
+function runDocument(record: TrialRecord, facts: ArtefactFacts): Record<string, unknown> {
   return {
     scenario_id: record.case,
-    scenario_hash: sha256(work.case.source.text),
+    scenario_hash: sha256(facts.case.source.text),
     tool: record.agent,
-    tool_version: work.agent.probe.version,
+    tool_version: facts.toolVersion,
     model: record.model,
-    prompt: work.redaction.text(work.case.scenario.task.prompt),
-    target_tool_version: work.targetVersion,
+    prompt: facts.redaction.text(facts.case.scenario.task.prompt),
+    target_tool_version: facts.targetVersion,
     timestamp: record.startedAt,
     duration_secs: record.durationMs / 1000,
     cost_estimate_usd: record.costUsd,

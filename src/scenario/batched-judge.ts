@@ -14,14 +14,14 @@ import { builtInPrices } from '../models/prices.ts'
 import { priceOf } from '../models/pricing.ts'
 import { realSleep } from '../models/retry.ts'
 import { type AskText, structured } from '../models/structured.ts'
+import type { TrialSlot } from '../trials/contract.ts'
 import { holdBudget } from './hold-budget.ts'
 import type { PreparedRun } from './prepare-run.ts'
-import type { Slot } from './slot.ts'
 
 /** The judge of a run whose calls go out together. */
 export interface BatchedJudge {
   /** The judge as one trial sees it: who asks gives its slot up until the answer is there. */
-  modelFor(slot: Slot): Model
+  modelFor(slot: TrialSlot): Model
   /** Everything that will be asked at once has been asked. Resolves when it is answered. */
   flush(): Promise<void>
   /** What is asked from now on goes out at once. */
@@ -77,7 +77,7 @@ export async function openBatchedJudge(
   const price = priceOf(judge.name, project.config.models) ?? priceOf(judge.name, builtInPrices)
   let flushing: Promise<void> | null = null
   const ask =
-    (slot: Slot): AskText =>
+    (slot: TrialSlot): AskText =>
     async (asked) => {
       if (flushing !== null) return model.text(asked)
       const { system, prompt, maxOutputTokens = defaultMaxOutputTokens } = asked

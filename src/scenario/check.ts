@@ -99,7 +99,7 @@ async function tryCommand(
     modelScript: null,
     meter: 'never',
   }
-  const { record } = await runTrial({
+  return runTrial({
     planned: { id: name, case: entry.name, agent: name, model: 'default', attempt: 1 },
     case: entry,
     agent,
@@ -112,13 +112,11 @@ async function tryCommand(
     modelLink: null,
     checkpoints: { read: () => undefined, write: () => {} },
     withOracle,
-    targetVersion: null,
     cacheKey: null,
     infraRetries: 0,
     clock: systemClock,
     signal,
   })
-  return record
 }
 
 function noopProblems({ verdict, reason }: TrialRecord): string[] {

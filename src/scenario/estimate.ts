@@ -3,7 +3,7 @@ import { cacheGet } from '../store/cache.ts'
 import type { Store } from '../store/contract.ts'
 import { trialHistory } from '../store/trial-history.ts'
 import { judgeCalls } from './judge-batch.ts'
-import type { PlannedTrial } from './plan.ts'
+import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
 /** What a run would do and cost, before it does. */
@@ -44,7 +44,7 @@ export async function estimateRun(
 ): Promise<RunEstimate> {
   const byGroup = Map.groupBy(trials, ({ case: name, agent, model }) => JSON.stringify([name, agent, model]))
   const groups: GroupEstimate[] = []
-  const uncached: PlannedTrial[] = []
+  const uncached: ScenarioTrial[] = []
   for (const members of byGroup.values()) {
     const [first] = members
     const entry = first === undefined ? undefined : cases.get(first.case)

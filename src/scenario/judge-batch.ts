@@ -1,7 +1,7 @@
 import { parseDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import type { Case } from './case.ts'
-import type { PlannedTrial } from './plan.ts'
+import type { ScenarioTrial } from './plan.ts'
 
 /** Whether the judge is asked in batches, at half the price: when it is worth it, from one call up, or not at all. */
 export const judgeBatchModes = ['auto', 'always', 'never'] as const
@@ -22,7 +22,7 @@ const worthwhile = 50
 export function planJudgeBatch(
   mode: JudgeBatchMode,
   judge: string | null,
-  trials: readonly PlannedTrial[],
+  trials: readonly ScenarioTrial[],
   cases: ReadonlyMap<string, Case>,
   env: Readonly<Record<string, string | undefined>>,
 ): JudgeBatch | null {
@@ -47,7 +47,7 @@ function pollOf({ GANTRY_BATCH_POLL: text }: Readonly<Record<string, string | un
 }
 
 /** What the judge of these trials is asked at most: trials that fail their gates need it not. */
-export function judgeCalls(trials: readonly PlannedTrial[], cases: ReadonlyMap<string, Case>): number {
+export function judgeCalls(trials: readonly ScenarioTrial[], cases: ReadonlyMap<string, Case>): number {
   return trials.reduce((sum, trial) => sum + callsOf(cases.get(trial.case)), 0)
 }
 

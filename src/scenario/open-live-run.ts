@@ -9,7 +9,7 @@ import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
-export interface RunPowers {
+export interface RunContext {
   readonly store: Store
   readonly reporter: Reporter
   readonly signal: AbortSignal
@@ -22,8 +22,8 @@ export interface RunPowers {
 }
 
 /** A new run with its inputs frozen and its plan written, or an earlier one taken up again. */
-export async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Promise<LiveRun> {
-  const { store, resume, argv, baseline } = powers
+export async function openLiveRun(prepared: PreparedRun, context: RunContext): Promise<LiveRun> {
+  const { store, resume, argv, baseline } = context
   if (resume !== undefined) {
     const id = findRun(store, resume)
     // Before the run is touched: one that is refused stays as it was.
@@ -41,7 +41,7 @@ export async function openLiveRun(prepared: PreparedRun, powers: RunPowers): Pro
     agents: Object.fromEntries([...agents].map(([name, { probe }]) => [name, probe.version ?? 'unknown'])),
     target: [...targets.values()].find((identity) => identity.version !== null)?.version ?? null,
     ...(baseline !== undefined && { refers_to: [baseline.runId] }),
-    onWarning: (message) => powers.reporter.note?.({ level: 'warning', message }),
+    onWarning: (message) => context.reporter.note?.({ level: 'warning', message }),
   })
   for (const entry of prepared.cases.values()) run.freeze(entry.shownFile, redaction.text(entry.source.text))
   if (project.source !== null) run.freeze('gantry.yaml', redaction.text(project.source.text))

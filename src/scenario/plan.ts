@@ -4,7 +4,7 @@ import type { Case } from './case.ts'
 import type { Combination } from './matrix.ts'
 
 /** One attempt that a run will make. */
-export interface PlannedTrial extends Combination {
+export interface ScenarioTrial extends Combination {
   /** Name of the trial's directory, unique in the run. */
   readonly id: string
   readonly case: string
@@ -28,7 +28,7 @@ const maxTrials = 1_000_000
 export function planTrials(
   cases: readonly { readonly case: Case; readonly combinations: readonly Combination[] }[],
   { repeat, shard }: { readonly repeat: number; readonly shard?: Shard },
-): PlannedTrial[] {
+): ScenarioTrial[] {
   const count = repeat * cases.reduce((sum, { combinations }) => sum + combinations.length, 0)
   if (count > maxTrials) {
     throw new GantryError('USAGE', `${count} trials are too many for one run`, {
@@ -57,7 +57,7 @@ export function parseShard(text: string): Shard {
 }
 
 /** Where the cassette of a trial lies: by what it is, not by its place in the plan, which changes with every new scenario. */
-export function cassetteWords({ case: name, agent, model, attempt }: Omit<PlannedTrial, 'id'>): string[] {
+export function cassetteWords({ case: name, agent, model, attempt }: Omit<ScenarioTrial, 'id'>): string[] {
   return [distinct(name), distinct(`${agent}-${model}`), String(attempt)]
 }
 
@@ -67,7 +67,7 @@ function distinct(text: string): string {
   return word === text ? word : `${word}-${sha256(text).slice(0, 6)}`
 }
 
-function trialId(index: number, { case: name, agent, model, attempt }: Omit<PlannedTrial, 'id'>): string {
+function trialId(index: number, { case: name, agent, model, attempt }: Omit<ScenarioTrial, 'id'>): string {
   const words = [name, agent, model].map((word) => slug(word).slice(0, 40))
   return `${String(index + 1).padStart(4, '0')}-${words.join('-')}-${attempt}`
 }

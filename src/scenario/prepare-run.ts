@@ -21,7 +21,7 @@ import { discoverScenarios } from './discover.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadCase } from './load-case.ts'
 import { type Combination, matrixOf } from './matrix.ts'
-import { type PlannedTrial, planTrials } from './plan.ts'
+import { planTrials, type ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
 import { selectScenarios } from './select.ts'
 import { type TargetIdentity, targetIdentity } from './target-identity.ts'
@@ -39,7 +39,7 @@ export interface PreparedRun {
   /** null: the judge is asked trial by trial. */
   readonly judgeBatch: JudgeBatch | null
   readonly budget: Budget
-  readonly trials: readonly PlannedTrial[]
+  readonly trials: readonly ScenarioTrial[]
   /** Cache key of a trial: changes with everything that could change its result. */
   readonly keys: ReadonlyMap<string, string>
   readonly redaction: Redaction
@@ -182,7 +182,7 @@ async function resolveJudge(
   return resolveModel(request.judgeModel, { env, base: request.cwd, budget, prices: project.config.models })
 }
 
-function isWanted(trial: PlannedTrial, { only }: RunRequest): boolean {
+function isWanted(trial: ScenarioTrial, { only }: RunRequest): boolean {
   return (
     only === undefined ||
     only.some(
@@ -200,7 +200,7 @@ function templateHash(directory: string): string {
 }
 
 function trialKeys(facts: {
-  readonly trials: readonly PlannedTrial[]
+  readonly trials: readonly ScenarioTrial[]
   readonly cases: readonly Case[]
   readonly agents: ReadonlyMap<string, ResolvedAgent>
   readonly targets: ReadonlyMap<string, TargetIdentity>

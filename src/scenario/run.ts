@@ -1,6 +1,5 @@
 import { diagnose } from '../analysis/diagnosis.ts'
 import { type CaseFacts, createFacts } from '../core/case-facts.ts'
-import { GantryError } from '../core/error.ts'
 import { findRegressions } from '../core/regression.ts'
 import { createSummary, type SummaryFold } from '../core/summarize.ts'
 import type { RunSummary } from '../core/summary.ts'
@@ -8,18 +7,20 @@ import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
 import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
+import { backoffMs } from '../models/retry.ts'
 import type { FinishedRun, Reporter, RunHeader } from '../report/contract.ts'
 import { eventsForPeople } from '../report/events-for-people.ts'
 import { applyRetention } from '../store/apply-retention.ts'
 import type { LiveRun, ManifestChange } from '../store/contract.ts'
-import { createLater } from './later.ts'
-import { openLiveRun, type RunPowers, titleOf } from './open-live-run.ts'
-import type { PlannedTrial } from './plan.ts'
+import { createLater } from '../trials/later.ts'
+import { asideCostUsd, putAside } from '../trials/put-aside.ts'
+import { withResumeHint } from '../trials/resume-hint.ts'
+import { runTrials } from '../trials/run-trials.ts'
+import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
+import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
-import { asideCostUsd, putAside } from './put-aside.ts'
+import { plannedTrials, scenarioTrials, storeTrial } from './scenario-trials.ts'
 import { createTraces } from './traces.ts'
-import { createTrialRunner } from './trial-runner.ts'
-import { workThrough } from './work-through.ts'
 
 export interface RunResult {
   readonly runId: string
@@ -29,25 +30,25 @@ export interface RunResult {
 }
 
 /** Makes every planned trial that is not yet made, and reports. Whatever is finished survives any end of this process. */
-export async function runPrepared(prepared: PreparedRun, powers: RunPowers): Promise<RunResult> {
-  const run = await openLiveRun(prepared, powers)
+export async function runPrepared(prepared: PreparedRun, context: RunContext): Promise<RunResult> {
+  const run = await openLiveRun(prepared, context)
   await using boundary = lazyBoundary()
   try {
-    return await carryOut(prepared, powers, run, boundary.get)
+    return await carryOut(prepared, context, run, boundary.get)
   } catch (error) {
     run.release()
-    throw withResumeHint(error, run)
+    throw withResumeHint(error, run, 'gantry test --resume')
   }
 }
 
 async function carryOut(
   prepared: PreparedRun,
-  powers: RunPowers,
+  context: RunContext,
   run: LiveRun,
   boundary: () => Promise<Boundary>,
 ): Promise<RunResult> {
   const { request, trials } = prepared
-  const { reporter, signal } = powers
+  const { reporter, signal } = context
   const started = performance.now()
   const header: RunHeader = {
     runId: run.id,
@@ -68,11 +69,12 @@ async function carryOut(
     traces.add(record)
     reporter.trialEnded?.(record)
   }
-  const finished = powers.resume === undefined ? new Set<string>() : await takeUp(prepared, powers, run, take)
+  const finished =
+    context.resume === undefined ? new Set<string>() : await takeUp(prepared, context, run, take)
   const open = trials.filter((trial) => !finished.has(trial.id))
   const later = createLater()
   const note: NonNullable<Reporter['note']> = (line) => reporter.note?.(line)
-  // Loaded for those who need it.
+  // Loaded only for a run that uses it.
   await using batchedJudge =
     prepared.judgeBatch === null
       ? null
@@ -81,48 +83,48 @@ async function carryOut(
           signal,
           note,
         })
-  /** Bills of agents whose trials have no record yet. */
+  /** What agents cost whose trials have no record yet. */
   const unjudgedUsd = new Map<string, number>()
-  const makeAll = (wanted: readonly PlannedTrial[], resumed: boolean): Promise<PlannedTrial[]> => {
-    const runner = createTrialRunner(prepared, {
+  const makeAll = async (wanted: readonly ScenarioTrial[], resumed: boolean): Promise<ScenarioTrial[]> => {
+    const kind = scenarioTrials(prepared, {
       run,
-      store: powers.store,
+      store: context.store,
       signal,
       boundary,
       resumed,
       batchedJudge,
-      onAgentPaid: ({ id }, agentUsd) => unjudgedUsd.set(id, agentUsd ?? 0),
-      putAside: (record, why) => {
-        unjudgedUsd.delete(record.id)
-        putAside(run, record, why, powers.store.clock.now())
-      },
-      note,
+      started: (trial) => reporter.trialStarted?.(trial),
+      unjudged: (id, usd) => (usd === null ? unjudgedUsd.delete(id) : unjudgedUsd.set(id, usd)),
+      keep: (record) =>
+        later.add(() => {
+          storeTrial(prepared, record)
+          run.finishTrial(record)
+          take(record)
+        }),
     })
-    return workThrough(wanted, {
+    const { notRun } = await runTrials(plannedTrials(prepared, wanted), kind, {
       concurrency: request.concurrency,
       signal,
-      ...(request.maxTimeMs !== undefined && { deadline: started + request.maxTimeMs }),
-      work: async (planned, slot) => {
-        reporter.trialStarted?.(planned)
-        const made = await runner(planned, slot)
-        if (made === null) return 'not_run'
-        unjudgedUsd.delete(planned.id)
-        later.add(() => {
-          made.store()
-          run.finishTrial(made.record)
-          take(made.record)
-        })
-        return 'done'
+      budget: prepared.budget,
+      retry: {
+        mode: 'every_failure',
+        maxRetries: request.infraRetries,
+        maxPauseMs: request.maxPauseMs,
+        longestWaitMs: 0,
+        backoffMs,
       },
+      ...(request.maxTimeMs !== undefined && { deadline: started + request.maxTimeMs }),
       ...(batchedJudge !== null && { onAllParked: batchedJudge.flush }),
+      note,
     })
+    return notRun.map(({ trial }) => trial.spec)
   }
-  let notRun = await makeAll(open, powers.resume !== undefined)
-  // What was set aside for the judge is far more than it costs: now there may be money for those that were refused.
+  let notRun = await makeAll(open, context.resume !== undefined)
+  // What was reserved for the judge is far more than it costs: now there may be money for those that were refused.
   if (notRun.length > 0 && batchedJudge?.isFlushed() === true) notRun = await makeAll(notRun, true)
   await later.done()
   return finish({
-    powers,
+    context,
     redaction: prepared.redaction,
     run,
     header,
@@ -141,7 +143,7 @@ async function carryOut(
  */
 async function takeUp(
   { budget }: PreparedRun,
-  { store }: RunPowers,
+  { store }: RunContext,
   run: LiveRun,
   take: (record: TrialRecord) => void,
 ): Promise<Set<string>> {
@@ -165,24 +167,24 @@ async function takeUp(
 }
 
 async function finish(end: {
-  readonly powers: RunPowers
+  readonly context: RunContext
   readonly redaction: PreparedRun['redaction']
   readonly run: LiveRun
   readonly header: RunHeader
   readonly summary: SummaryFold
   readonly facts: readonly CaseFacts[]
   readonly traces: ManifestChange
-  readonly notRun: readonly PlannedTrial[]
+  readonly notRun: readonly ScenarioTrial[]
   readonly unjudgedUsd: number
   readonly started: number
 }): Promise<RunResult> {
-  const { powers, run, header, notRun } = end
-  const interrupted = powers.signal.aborted
+  const { context, run, header, notRun } = end
+  const interrupted = context.signal.aborted
   const summary = end.summary.finish({
     durationMs: Math.round(performance.now() - end.started),
     notRun: notRun.length,
     asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd,
-    regressions: powers.baseline === undefined ? [] : findRegressions(powers.baseline.facts, end.facts),
+    regressions: context.baseline === undefined ? [] : findRegressions(context.baseline.facts, end.facts),
   })
   await run.end({
     status: interrupted ? 'interrupted' : summary.verdict,
@@ -191,7 +193,7 @@ async function finish(end: {
   })
   const finished: FinishedRun = {
     ...header,
-    endedAt: powers.store.clock.now().toISOString(),
+    endedAt: context.store.clock.now().toISOString(),
     summary,
     version,
     records: () => run.trials(),
@@ -201,17 +203,7 @@ async function finish(end: {
     interrupted,
     ...(notRun.length > 0 && { nextSteps: [`Go on with: gantry test --resume ${run.id}`] }),
   }
-  await powers.reporter.runEnded?.(finished)
-  if (!interrupted) applyRetention(powers.store, { protect: [run.id] })
+  await context.reporter.runEnded?.(finished)
+  if (!interrupted) applyRetention(context.store, { protect: [run.id] })
   return { runId: run.id, runDir: run.dir, summary, interrupted }
-}
-
-function withResumeHint(error: unknown, run: LiveRun): unknown {
-  if (!(error instanceof GantryError) || error.code === 'USAGE') return error
-  const go = `What is finished is kept in ${run.dir}; go on with: gantry test --resume ${run.id}`
-  return new GantryError(error.code, error.message, {
-    hint: error.hint === undefined ? go : `${error.hint} ${go}`,
-    cause: error,
-    ...(error.at !== undefined && { at: error.at }),
-  })
 }

@@ -1,16 +1,17 @@
-import { type Budget, createBudget, type Grant } from '../models/budget.ts'
+import { type Budget, createBudget } from '../models/budget.ts'
+import type { TrialSlot } from '../trials/contract.ts'
+import type { Share } from '../trials/shares.ts'
 import type { BatchedJudge } from './batched-judge.ts'
 import { joinBudgets } from './join-budgets.ts'
 import type { PreparedRun } from './prepare-run.ts'
-import type { Slot } from './slot.ts'
 import type { TrialJudge } from './trial-work.ts'
 
-export interface JudgedTrial {
+export interface JudgeTerms {
   /** The scenario's own limit. */
   readonly maxUsd: number | undefined
   /** What the trial has reserved of the run's money. */
-  readonly share: Extract<Grant, { kind: 'granted' }>
-  readonly slot: Slot
+  readonly share: Pick<Share, 'usd' | 'settle'>
+  readonly slot: TrialSlot
   /** The agent is paid and the trial waits for its judge. */
   onAgentPaid(agentUsd: number | null): void
 }
@@ -28,7 +29,7 @@ export interface JudgeOfTrial {
 export function trialJudge(
   { judge, budget }: Pick<PreparedRun, 'judge' | 'budget'>,
   batched: BatchedJudge | null,
-  { maxUsd, share, slot, onAgentPaid }: JudgedTrial,
+  { maxUsd, share, slot, onAgentPaid }: JudgeTerms,
 ): JudgeOfTrial {
   let isRunOutOfMoney = false
   if (judge === null) return { judge, isRunOutOfMoney: () => false }

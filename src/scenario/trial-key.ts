@@ -3,12 +3,12 @@ import { expandVariables } from '../core/expand.ts'
 import { version } from '../core/version.ts'
 import { cacheKey } from '../store/cache-key.ts'
 import type { Case } from './case.ts'
-import type { PlannedTrial } from './plan.ts'
+import type { ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
 import type { TargetIdentity } from './target-identity.ts'
 
 export interface KeyFacts {
-  readonly planned: Pick<PlannedTrial, 'case' | 'agent' | 'model'>
+  readonly planned: Pick<ScenarioTrial, 'case' | 'agent' | 'model'>
   readonly case: Case
   readonly agent: ResolvedAgent
   readonly target: TargetIdentity
@@ -19,7 +19,7 @@ export interface KeyFacts {
 }
 
 /** Each repetition has a key of its own: it is another sample. */
-export function trialKey(groupKey: string, { attempt }: PlannedTrial): string {
+export function trialKey(groupKey: string, { attempt }: ScenarioTrial): string {
   return cacheKey({ group: groupKey, attempt })
 }
 

@@ -5,12 +5,13 @@ import type { AgentLink } from '../model-link/run-linked-agent.ts'
 import type { Budget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import type { PriceTable } from '../models/pricing.ts'
+import type { Checkpoints } from '../trials/checkpoints.ts'
 import type { Case } from './case.ts'
-import type { PlannedTrial } from './plan.ts'
+import type { ScenarioTrial } from './plan.ts'
 
 /** Everything one trial needs. Powers come in here; the trial itself decides nothing about the run. */
 export interface TrialWork {
-  readonly planned: PlannedTrial
+  readonly planned: ScenarioTrial
   readonly case: Case
   readonly agent: ResolvedAgent
   /** The trial's directory: empty, or left by an interrupted try whose checkpoints are readable. */
@@ -26,7 +27,6 @@ export interface TrialWork {
   readonly checkpoints: Checkpoints
   /** The files of the scenario's oracle are in the workspace. */
   readonly withOracle: boolean
-  readonly targetVersion: string | null
   readonly cacheKey: string | null
   readonly infraRetries: number
   readonly clock: Clock
@@ -45,10 +45,4 @@ export interface TrialJudge {
   budget(agentUsd: number | null): Budget | null
   /** What the judge is told is kept: a batch may outlive this process, and its answers are found by the question. */
   readonly keepsQuestion: boolean
-}
-
-/** Stages inside a trial that survive kill -9. */
-export interface Checkpoints {
-  read(name: string): unknown
-  write(name: string, value: unknown): void
 }

@@ -4,7 +4,6 @@ import type { ModelUsage, TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
 import { agentCostUsd, pricedUsage } from '../model-link/agent-cost.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
-import { writeArtefacts } from './artefacts.ts'
 import { type Assessment, assess, notAssessed } from './assess.ts'
 import { runPostScripts } from './post-scripts.ts'
 import { openRecorder, type Recorder } from './recorder.ts'
@@ -13,17 +12,11 @@ import { type TrialPlace, trialPlace } from './trial-place.ts'
 import type { TrialWork } from './trial-work.ts'
 import { restoreGraderFiles } from './workspace.ts'
 
-export interface MadeTrial {
-  readonly record: TrialRecord
-  /** Writes the files for people and removes what nobody needs. Once, by whoever keeps the trial. */
-  store(): void
-}
-
 /**
  * One agent's one attempt at one case, from the empty directory to the record. Whatever the agent does ends in a
  * verdict; only an interruption or a fault of the machine throws.
  */
-export async function runTrial(work: TrialWork): Promise<MadeTrial> {
+export async function runTrial(work: TrialWork): Promise<TrialRecord> {
   const place = trialPlace(work.dir)
   const startedAt = work.clock.now().toISOString()
   const finished = work.checkpoints.read('agent') as AgentStage | undefined
@@ -32,8 +25,7 @@ export async function runTrial(work: TrialWork): Promise<MadeTrial> {
     const env = trialEnvironment(work, place)
     const stage = finished ?? (await agentStage(work, place, env, recorder))
     if (finished === undefined) work.checkpoints.write('agent', work.redaction.value(stage))
-    const record = await evaluate(work, place, env, recorder, stage, startedAt)
-    return { record, store: () => writeArtefacts(record, work, place) }
+    return await evaluate(work, place, env, recorder, stage, startedAt)
   } finally {
     recorder.close()
   }

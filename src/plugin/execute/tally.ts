@@ -1,4 +1,4 @@
-import { addCost } from '../../models/add-cost.ts'
+import { addCost } from '../../core/add-cost.ts'
 import type { Execution } from './contract.ts'
 import type { DroppedTrial } from './load/drop-unconnected.ts'
 import type { ExecutionReport } from './request.ts'

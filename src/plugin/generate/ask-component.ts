@@ -1,7 +1,7 @@
+import { addCost } from '../../core/add-cost.ts'
 import { addTokens, noTokens } from '../../core/add-tokens.ts'
 import type { TokenUsage } from '../../core/trial.ts'
 import type { RateLimiter } from '../../io/rate-limiter.ts'
-import { addCost } from '../../models/add-cost.ts'
 import type { Budget } from '../../models/budget.ts'
 import { type Model, modelFailureOf } from '../../models/contract.ts'
 import { uninterrupted } from '../../models/uninterrupted.ts'

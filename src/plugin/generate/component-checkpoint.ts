@@ -1,5 +1,5 @@
+import { addCost } from '../../core/add-cost.ts'
 import { contentHash } from '../../io/content-hash.ts'
-import { addCost } from '../../models/add-cost.ts'
 import { componentId } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import { type ComponentScenarios, componentScenariosSchema } from './component-record.ts'

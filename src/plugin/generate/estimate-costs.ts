@@ -1,4 +1,4 @@
-import { addCost } from '../../models/add-cost.ts'
+import { addCost } from '../../core/add-cost.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import { type PriceTable, price } from '../../models/pricing.ts'
 import type { Analysis } from '../analyze/contract.ts'

@@ -1,5 +1,5 @@
+import { addCost } from '../../core/add-cost.ts'
 import type { TokenUsage } from '../../core/trial.ts'
-import { addCost } from '../../models/add-cost.ts'
 import { createLedger } from '../../models/ledger.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ComponentRecord } from './component-record.ts'

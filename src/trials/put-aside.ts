@@ -4,19 +4,20 @@ import { moveIfExists } from '../io/directory.ts'
 import { readJsonl } from '../io/jsonl.ts'
 import { isFile, pathKind } from '../io/path-kind.ts'
 import type { LiveRun, StoredRun } from '../store/contract.ts'
+import type { AsideReason } from './contract.ts'
 
 /** A line of the run's own `events.jsonl`: a try of a trial that ended in no record, and what it cost all the same. */
 export interface PutAside {
   readonly ts: number
   readonly event: 'put_aside'
   readonly trial: string
-  readonly why: 'infra' | 'over-budget'
+  readonly why: AsideReason
   /** null = unmetered. */
   readonly cost_usd: number | null
 }
 
 /** Moves the trial's directory away, under the first free number, and writes down what it cost. */
-export function putAside(run: LiveRun, { id, costUsd }: TrialRecord, why: PutAside['why'], now: Date): void {
+export function putAside(run: LiveRun, { id, costUsd }: TrialRecord, why: AsideReason, now: Date): void {
   const dir = run.trialDir(id)
   let number = 1
   while (pathKind(`${dir}.${why}-${number}`) !== null) number += 1
