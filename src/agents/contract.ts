@@ -1,6 +1,7 @@
 import type { AgentEnding, AgentEvent, AgentFailure, Untimed } from '../core/event.ts'
 import type { TokenUsage } from '../core/trial.ts'
 import type { ModelEndpoint } from '../models/boundary/contract.ts'
+import type { Model } from '../models/contract.ts'
 
 /**
  * The code that runs one agent and turns its output into events.
@@ -204,3 +205,17 @@ export interface HookedCall {
 
 export type ToolDecision = { readonly kind: 'allow' } | { readonly kind: 'deny'; readonly reason: string }
 export type StopDecision = { readonly kind: 'allow' } | { readonly kind: 'refuse'; readonly reason: string }
+
+/**
+ * How the agent gets its model; whoever composes it passes this. `default` leaves the choice to the keys that are set. Throws
+ * GantryError when there is no access; sends nothing.
+ */
+export type OpenModel = (
+  name: string,
+  options: {
+    readonly env: Readonly<Record<string, string>>
+    readonly endpoint?: ModelEndpoint
+    /** A call that would pass it is refused. */
+    readonly maxCostUsd?: number
+  },
+) => Promise<Model>

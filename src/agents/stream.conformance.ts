@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLineSplitter } from './line-splitter.ts'
+import { createLineSplitter } from './process/output-reader.ts'
 import type { StreamParser } from './stream.ts'
 import { createUsageMeter } from './usage-meter.ts'
 

@@ -1,4 +1,5 @@
 import type { AgentEvent, Untimed } from '../core/event.ts'
+import { type JsonObject, parseObject } from '../core/json-fields.ts'
 import type { TokenUsage } from '../core/trial.ts'
 import type { FailureReport } from './contract.ts'
 
@@ -37,4 +38,15 @@ export interface StreamEnd extends UsageTotal {
   readonly invalid?: string
   /** The agent stopped by itself at a limit it was told. */
   readonly passed?: PassedLimit
+}
+
+/** One line of a structured stream. What the parser does not know, or is no JSON, is kept as it is. */
+export function readLine(
+  line: string,
+  read: (value: JsonObject) => readonly Untimed<AgentEvent>[],
+): readonly Untimed<AgentEvent>[] {
+  if (line.trim() === '') return []
+  const value = parseObject(line)
+  const events = value === null ? [] : read(value)
+  return events.length === 0 ? [{ event: 'raw', line }] : events
 }

@@ -1,6 +1,5 @@
 import type { ToolCall } from '../../core/hook-event.ts'
-import type { ToolWord } from '../hooks/tool-action.ts'
-import { toolCall } from '../hooks/tool-call.ts'
+import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
 
 const tools = new Map<string, ToolWord>([
   ['run', 'bash'],

@@ -9,9 +9,8 @@ import { createScriptResponder } from '../../models/boundary/script/responder.ts
 import { boundaryScriptSchema } from '../../models/boundary/script/schema.ts'
 import { createBudget } from '../../models/budget.ts'
 import { resolveModel } from '../../models/index.ts'
-import type { AgentOutcome, AgentRequest } from '../contract.ts'
-import type { OpenModel } from './builtin-agent.ts'
-import { createBuiltinAgent } from './create-builtin-agent.ts'
+import type { AgentOutcome, AgentRequest, OpenModel } from '../contract.ts'
+import { createBuiltinAgent } from './builtin.ts'
 import { builtinAgentSchema } from './schema.ts'
 
 // The loop, the provider's client and the wire are real; the model is a script behind the boundary.

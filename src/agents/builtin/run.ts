@@ -1,16 +1,23 @@
 import { GantryError } from '../../core/error.ts'
 import type { AgentEnding } from '../../core/event.ts'
 import { version } from '../../core/version.ts'
-import { type LoopAnswer, type Model, modelFailureOf } from '../../models/contract.ts'
-import type { AgentOutcome, AgentRequest, FailureReport } from '../contract.ts'
+import { type LoopAnswer, type Model, modelFailureOf, type Tool } from '../../models/contract.ts'
+import type { AgentHooks, AgentOutcome, AgentRequest, FailureReport, OpenModel } from '../contract.ts'
+import { createHalt, type Halt } from '../halt.ts'
 import { endingOfAbort } from '../limits.ts'
 import { notStarted } from '../process/not-started.ts'
-import { createHalt, type Halt } from '../scripted/halt.ts'
-import type { BuiltinAgent } from './builtin-agent.ts'
-import { systemPrompt } from './prompt.ts'
 import { createRecord, type RunRecord } from './record.ts'
+import type { BuiltinAgentConfig } from './schema.ts'
+import { refused } from './tools/define-tool.ts'
 import { createTools } from './tools/index.ts'
-import { withHooks } from './with-hooks.ts'
+
+/** One agent of the configuration. */
+export interface BuiltinAgent {
+  /** The user's own word for it. */
+  readonly name: string
+  readonly config: BuiltinAgentConfig
+  readonly openModel: OpenModel
+}
 
 interface End {
   readonly ending: AgentEnding
@@ -109,4 +116,33 @@ function endOfError(error: unknown, { signal, emit }: AgentRequest, halt: Halt):
   const failure: FailureReport = { reason: failed?.reason ?? 'unavailable', message: error.message }
   emit({ event: 'error', ...failure })
   return { ending: 'exited', exitCode: 1, failure }
+}
+
+/** The same tool, asked for leave first and reported afterwards. A hook that fails keeps the tool from being used. */
+function withHooks(tool: Tool, hooks: AgentHooks | undefined, halt: Halt): Tool {
+  if (hooks === undefined) return tool
+  return {
+    ...tool,
+    run: async (input, call) => {
+      const asked = { id: call.id, tool: tool.name, input }
+      const decision = await halt.race(hooks.beforeTool?.(asked))
+      if (halt.cause() !== null) return refused('[stopped]')
+      if (decision?.kind === 'deny') return refused(decision.reason)
+      const answer = await tool.run(input, call)
+      const told = await halt.race(hooks.afterTool?.({ ...asked, ...answer }))
+      return told ? { ...answer, output: `${answer.output}\n\n${told}` } : answer
+    },
+  }
+}
+
+/** What the model is told about its work, whatever it is. */
+export function systemPrompt(workspace: string, additions: readonly (string | null | undefined)[]): string {
+  const text = `You are a coding agent. You work in the directory ${workspace}, by yourself: nobody answers questions, so decide and go on.
+
+- Look before you change: find the files that matter with list and search, and read them.
+- Change files with edit, or with write for new ones. Paths are relative to the workspace; nothing outside it can be read or written.
+- Use run for everything else: tests, builds, the tools of the project. Independent calls can be made at the same time.
+- Check your work. Run what proves it, and read the output; a command that failed has not proven anything.
+- Do what was asked, no more. When it is done, say in a few plain sentences what you did and what you could not do.`
+  return [text, ...additions.filter((addition) => addition)].join('\n\n')
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { modelKeys } from '../model-keys.ts'
-import { placeKeys } from '../place-keys.ts'
+import { modelKeys, placeKeys } from '../agent-keys.ts'
 
 /** Our own agent: a loop around a model and six tools. */
 export const builtinAgentSchema = z.strictObject({

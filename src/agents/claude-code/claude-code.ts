@@ -1,6 +1,5 @@
 import type { CliAgent } from '../cli/contract.ts'
-import { launch } from './launch.ts'
-import { liveLaunch } from './live/launch.ts'
+import { launch, liveLaunch } from './launch.ts'
 import { openLiveSession } from './live/open-live-session.ts'
 import type { ClaudeCodeConfig } from './schema.ts'
 import { createStreamParser } from './stream.ts'

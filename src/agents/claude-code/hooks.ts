@@ -1,10 +1,17 @@
-import type { HookCapabilities, HookCodec } from '../hook-codec.ts'
-import { claudeEventName, claudeSender, isFirstClaudeStop } from '../hooks/claude-payload.ts'
+import type { JsonObject } from '../../core/json-fields.ts'
+import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { answering, blocking, type Said } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
-import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
+import {
+  claudeEventName,
+  claudeSender,
+  isFirstClaudeStop,
+  pathAmong,
+  textIn,
+  workingDirectory,
+} from '../hooks/payload.ts'
 import { registrations } from '../hooks/registrations.ts'
-import { claudeAnswer } from './hook-answer.ts'
-import { claudeHappening } from './hook-happening.ts'
+import { claudeHappening } from './hook-payload.ts'
 
 const yes = { kind: 'yes' } as const
 
@@ -94,3 +101,26 @@ export const claudeCodeCodec: HookCodec = defineCodec({
   answer: claudeAnswer,
   isFirstStop: isFirstClaudeStop,
 })
+
+/**
+ * Exit code 2 blocks whatever stdout says, and JSON that blocks does so whatever the exit code is: both together hold when
+ * one of them gets lost. A hook that dies in between has exit code 2 on no version, so that nothing else may be the block.
+ */
+export function claudeAnswer(name: string, { block, context, notice }: Said): HookReply {
+  if (block !== null) return blocking(block, { systemMessage: notice, ...blockOutput(name, block) })
+  return answering({
+    systemMessage: notice,
+    hookSpecificOutput: context === null ? null : { hookEventName: name, additionalContext: context },
+  })
+}
+
+function blockOutput(name: string, reason: string): JsonObject {
+  if (name !== 'PreToolUse') return { decision: 'block', reason }
+  return {
+    hookSpecificOutput: {
+      hookEventName: name,
+      permissionDecision: 'deny',
+      permissionDecisionReason: reason,
+    },
+  }
+}

@@ -10,9 +10,7 @@ import {
 } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { readLine } from '../read-line.ts'
-import type { PassedLimit, StreamParser } from '../stream.ts'
-import { pluginErrorWords } from './plugin-error.ts'
+import { type PassedLimit, readLine, type StreamParser } from '../stream.ts'
 import { createToolLog } from './tool-log.ts'
 import { createUsageLedger } from './usage-ledger.ts'
 
@@ -226,4 +224,12 @@ function serverName(value: unknown): string {
 
 function wordsOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+}
+
+/** One entry of `plugin_errors` of the `init` line in words, with the plugin it is about. */
+export function pluginErrorWords(error: unknown): string {
+  const about = asObject(error)
+  const words = asString(about?.message) ?? (typeof error === 'string' ? error : JSON.stringify(error))
+  const plugin = asString(about?.path) ?? asString(about?.plugin)
+  return plugin === undefined ? words : `${plugin}: ${words}`
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { claudeShape } from '../claude-code/claude-shape.ts'
-import { cliAgentShape } from '../cli/schema.ts'
-import { modelKeys } from '../model-keys.ts'
+import { cliAgentShape, modelKeys } from '../agent-keys.ts'
+import { claudeShape } from '../claude-code/schema.ts'
 
 const { binary, env, inherit_env, home, models } = cliAgentShape
 

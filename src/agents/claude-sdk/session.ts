@@ -5,15 +5,14 @@ import { isRoot } from '../../io/is-root.ts'
 import { type OpenProcess, openProcess } from '../../io/open-process.ts'
 import { createBackgroundAgents } from '../claude-code/background-agents.ts'
 import { claudeCredentials } from '../claude-code/claude-code.ts'
-import { resumeWarnings } from '../claude-code/resume-warnings.ts'
+import { resumeWarnings } from '../claude-code/launch.ts'
 import { createStreamParser } from '../claude-code/stream.ts'
 import type { AgentOutcome, SessionRequest } from '../contract.ts'
 import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
-import { sdkEnvironment, sdkSettings } from './options.ts'
-import { createPromptQueue } from './prompt-queue.ts'
+import type { UsageTotal } from '../stream.ts'
+import { sdkEnvironment, sdkSettings } from './launch.ts'
 import type { ClaudeSdkConfig } from './schema.ts'
-import { type ClaudeSdk, type SdkSpawn, sdkPackage } from './sdk.ts'
-import { usageSince } from './usage-since.ts'
+import { type ClaudeSdk, createPromptQueue, type SdkSpawn, sdkPackage } from './sdk.ts'
 
 /** One agent of the configuration. */
 export interface ClaudeSdkAgent {
@@ -207,4 +206,22 @@ interface Pending {
   readonly turnsBefore: number
   hear(text: string): void
   answered(isError: boolean): void
+}
+
+/** What was used between two looks at a total. */
+function usageSince(before: UsageTotal, now: UsageTotal): UsageTotal {
+  const { tokens, costUsd } = now
+  const earlier = before.tokens ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+  return {
+    costUsd: costUsd === null ? null : costUsd - (before.costUsd ?? 0),
+    tokens:
+      tokens === null
+        ? null
+        : {
+            input: tokens.input - earlier.input,
+            output: tokens.output - earlier.output,
+            cacheRead: tokens.cacheRead - earlier.cacheRead,
+            cacheWrite: tokens.cacheWrite - earlier.cacheWrite,
+          },
+  }
 }

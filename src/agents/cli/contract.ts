@@ -81,3 +81,12 @@ export interface CliLaunch {
   /** Settings that could not act. */
   readonly warnings?: readonly string[]
 }
+
+/** One agent of the configuration. */
+export interface CliInstance<Config extends CliConfig> {
+  /** The user's own word for it. */
+  readonly name: string
+  readonly config: Config
+  /** Absolute: where relative paths of the configuration start. */
+  readonly base: string
+}

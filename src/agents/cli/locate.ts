@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { findProgram, isExecutable } from '../../io/find-program.ts'
 import { isFile } from '../../io/path-kind.ts'
-import type { CliInstance } from './cli-instance.ts'
-import type { CliAgent, CliConfig } from './contract.ts'
+import type { CliAgent, CliConfig, CliInstance } from './contract.ts'
 
 export type Located =
   | { readonly kind: 'found'; readonly path: string }

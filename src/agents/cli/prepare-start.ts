@@ -1,10 +1,10 @@
-import { join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
+import { GantryError } from '../../core/error.ts'
 import { cacheDirectory } from '../../io/cache-directory.ts'
+import { writeFileAtomic } from '../../io/files.ts'
 import { isRoot } from '../../io/is-root.ts'
 import type { SessionRequest } from '../contract.ts'
-import type { CliInstance } from './cli-instance.ts'
-import type { CliAgent, CliConfig, CliLaunch, CliPlace, CliStart } from './contract.ts'
-import { writeLaunchFiles } from './files.ts'
+import type { CliAgent, CliConfig, CliInstance, CliLaunch, CliPlace, CliStart } from './contract.ts'
 import { locate } from './locate.ts'
 
 export type PreparedStart =
@@ -47,4 +47,25 @@ function withoutCredentials<Config extends CliConfig>(
 ): Readonly<Record<string, string>> {
   if (endpoint === undefined) return env
   return Object.fromEntries(Object.entries(env).filter(([variable]) => !credentials.includes(variable)))
+}
+
+/** Writes what the agent must find when it starts; null, or why that could not be done. */
+function writeLaunchFiles(files: NonNullable<CliLaunch['files']>, workspace: string): string | null {
+  for (const { path, content } of files) {
+    // What the agent is judged by must not hold what we put there.
+    if (!isAbsolute(path) || isInside(path, workspace))
+      return `its settings file ${path} would lie in the workspace: HOME and TMPDIR must be elsewhere.`
+    try {
+      writeFileAtomic(path, content)
+    } catch (cause) {
+      if (cause instanceof GantryError) return `its settings could not be written: ${cause.message}`
+      throw cause
+    }
+  }
+  return null
+}
+
+function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path)
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
 }

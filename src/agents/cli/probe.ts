@@ -1,11 +1,9 @@
 import { exec } from '../../io/exec.ts'
 import type { AgentProbe, ProbeContext } from '../contract.ts'
-import type { CliInstance } from './cli-instance.ts'
-import type { CliAgent, CliConfig } from './contract.ts'
+import type { CliAgent, CliConfig, CliInstance } from './contract.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { judgeVersion } from './judge-version.ts'
 import { locate } from './locate.ts'
-import { parseVersion } from './version.ts'
+import { judgeVersion, parseVersion } from './version.ts'
 
 /** A first start from a cold disk takes seconds for the larger agents. */
 const versionTimeoutMs = 30_000

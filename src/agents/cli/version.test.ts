@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { judgeVersion } from './judge-version.ts'
-import { compareVersions, parseVersion } from './version.ts'
+import { compareVersions, judgeVersion, parseVersion } from './version.ts'
 
 test.each([
   ['2.1.325 (Claude Code)', '2.1.325'],

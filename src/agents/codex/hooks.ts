@@ -1,16 +1,21 @@
-import type { HookHappening } from '../../core/hook-event.ts'
-import type { JsonObject } from '../../core/json-fields.ts'
-import { claudeHappening } from '../claude-code/hook-happening.ts'
+import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
+import { claudeHappening } from '../claude-code/hook-payload.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { claudeEventName, claudeSender, isFirstClaudeStop } from '../hooks/claude-payload.ts'
+import { answering, blocking, type Said } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
-import { textIn, workingDirectory } from '../hooks/payload.ts'
+import {
+  claudeEventName,
+  claudeSender,
+  exitCodeFrom,
+  isFirstClaudeStop,
+  outcomeOf,
+  resultText,
+  textIn,
+  workingDirectory,
+} from '../hooks/payload.ts'
 import { registrations } from '../hooks/registrations.ts'
-import { answering, blocking } from '../hooks/replies.ts'
-import type { Said } from '../hooks/said.ts'
-import type { ToolWord } from '../hooks/tool-action.ts'
-import { toolCall } from '../hooks/tool-call.ts'
-import { codexOutcome } from './hook-outcome.ts'
+import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
 
 const yes = { kind: 'yes' } as const
 
@@ -119,5 +124,25 @@ function answer(name: string, { block, context, notice }: Said): HookReply {
   return answering({
     systemMessage: notice,
     hookSpecificOutput: context === null ? null : { hookEventName: name, additionalContext: context },
+  })
+}
+
+/**
+ * Codex tells a hook what a command printed and not how it ended: it stays `unknown`, whatever the text looks like. A patch
+ * is applied by Codex itself and begins with its own line about the exit code.
+ */
+function codexOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {
+  const { tool_response: response } = payload
+  const output = resultText(response)
+  if (action.kind === 'patch') {
+    const exitCode = exitCodeFrom(/^Exit code: (\d+)\n/.exec(output)?.[1])
+    const kind = exitCode === null ? 'unknown' : exitCode === 0 ? 'success' : 'failure'
+    return outcomeOf({ kind, output })
+  }
+  const failed = action.kind !== 'shell' && asObject(response)?.isError === true
+  return outcomeOf({
+    kind: failed ? 'failure' : 'unknown',
+    output,
+    background: action.kind === 'shell' && action.background,
   })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cliAgentShape } from '../cli/schema.ts'
+import { cliAgentShape } from '../agent-keys.ts'
 import type { TomlValue } from './toml.ts'
 
 const tomlValue: z.ZodType<TomlValue> = z.lazy(() =>

@@ -3,9 +3,7 @@ import { contentHash, fileHash } from '../../io/content-hash.ts'
 import { exec } from '../../io/exec.ts'
 import { isFile } from '../../io/path-kind.ts'
 import type { AgentProbe, ProbeContext } from '../contract.ts'
-import { anchorPaths } from './argv.ts'
-import type { CommandAgent } from './command-agent.ts'
-import { locateProgram } from './locate-program.ts'
+import { anchorPaths, type CommandAgent, locateProgram } from './launch.ts'
 
 const versionTimeoutMs = 10_000
 

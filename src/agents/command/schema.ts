@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { modelKeys } from '../model-keys.ts'
-import { placeKeys } from '../place-keys.ts'
+import { modelKeys, placeKeys } from '../agent-keys.ts'
 
 const words = z.tuple([z.string().min(1)], z.string())
 

@@ -1,8 +1,17 @@
-import { parseObject } from '../../core/json-fields.ts'
+import type { AgentEvent, AgentFailure, MessageEvent, Untimed } from '../../core/event.ts'
+import {
+  asAmount,
+  asBoolean,
+  asInteger,
+  asString,
+  asStrings,
+  defined,
+  type JsonObject,
+  parseObject,
+} from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import type { StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
-import { readEvent } from './read-event.ts'
 
 /**
  * Events of our own union, one JSON object per line, for agents that are written for Gantry. What is no such event is kept
@@ -39,4 +48,137 @@ export function createStreamParser(): StreamParser {
     usage: meter.total,
     end: () => ({ finalText, failure, ...meter.total() }),
   }
+}
+
+const roles: Readonly<Record<MessageEvent['role'], true>> = {
+  assistant: true,
+  user: true,
+  system: true,
+  thinking: true,
+}
+const failures: Readonly<Record<AgentFailure, true>> = {
+  auth: true,
+  rate_limit: true,
+  overloaded: true,
+  context: true,
+  timeout: true,
+  refused: true,
+  malformed: true,
+  unavailable: true,
+}
+
+/**
+ * An event an agent wrote itself; null when a field that the kind needs is missing or wrong. Further fields, the time among
+ * them, are left out: the log stamps its own.
+ */
+function readEvent(line: JsonObject): Untimed<AgentEvent> | null {
+  const text = asString(line.text)
+  const parent_id = asString(line.parent_id)
+  const id = asString(line.id)
+  switch (line.event) {
+    case 'session':
+      return sessionEvent(line)
+    case 'output': {
+      const stream = line.stream === 'stderr' ? ('stderr' as const) : ('stdout' as const)
+      return text === undefined ? null : defined({ event: 'output' as const, text, stream })
+    }
+    case 'message': {
+      const role = line.role === undefined ? 'assistant' : line.role
+      if (text === undefined || !isRole(role)) return null
+      return defined({ event: 'message' as const, role, text, model: asString(line.model), parent_id })
+    }
+    case 'tool_call': {
+      const tool = asString(line.tool)
+      const command = asString(line.command)
+      return tool === undefined
+        ? null
+        : defined({ event: 'tool_call' as const, id, tool, command, input: line.input, parent_id })
+    }
+    case 'tool_result':
+      return defined({
+        event: 'tool_result' as const,
+        id,
+        output: asString(line.output) ?? '',
+        exit_code: asInteger(line.exit_code),
+        is_error: asBoolean(line.is_error),
+        duration_secs: asAmount(line.duration_secs),
+        parent_id,
+      })
+    case 'usage':
+      return usageEvent(line)
+    case 'hook':
+      return hookEvent(line)
+    case 'error': {
+      const message = asString(line.message)
+      return message === undefined || !isFailure(line.reason)
+        ? null
+        : { event: 'error', reason: line.reason, message }
+    }
+    default:
+      return null
+  }
+}
+
+function sessionEvent(line: JsonObject): Untimed<AgentEvent> | null {
+  const agent = asString(line.agent)
+  if (agent === undefined) return null
+  return defined({
+    event: 'session' as const,
+    agent,
+    agent_version: asString(line.agent_version),
+    session_id: asString(line.session_id),
+    model: asString(line.model),
+    tools: asStrings(line.tools),
+    skills: asStrings(line.skills),
+    agents: asStrings(line.agents),
+    commands: asStrings(line.commands),
+    plugins: asStrings(line.plugins),
+    plugin_errors: asStrings(line.plugin_errors),
+    mcp_servers: asStrings(line.mcp_servers),
+    permission_mode: asString(line.permission_mode),
+  })
+}
+
+/** A wrong amount makes the whole line unknown: taking it for zero would let a budget be passed unseen. */
+function usageEvent(line: JsonObject): Untimed<AgentEvent> | null {
+  const keys = [
+    'input_tokens',
+    'output_tokens',
+    'cache_read_tokens',
+    'cache_write_tokens',
+    'thinking_tokens',
+    'cost_usd',
+  ]
+  if (keys.some((key) => line[key] !== undefined && asAmount(line[key]) === undefined)) return null
+  return defined({
+    event: 'usage' as const,
+    model: asString(line.model),
+    input_tokens: asAmount(line.input_tokens) ?? 0,
+    output_tokens: asAmount(line.output_tokens) ?? 0,
+    cache_read_tokens: asAmount(line.cache_read_tokens),
+    cache_write_tokens: asAmount(line.cache_write_tokens),
+    thinking_tokens: asAmount(line.thinking_tokens),
+    cost_usd: asAmount(line.cost_usd),
+  })
+}
+
+function hookEvent(line: JsonObject): Untimed<AgentEvent> | null {
+  const hook = asString(line.hook)
+  if (hook === undefined) return null
+  return defined({
+    event: 'hook' as const,
+    hook,
+    name: asString(line.name),
+    outcome: asString(line.outcome),
+    output: asString(line.output),
+    exit_code: asInteger(line.exit_code),
+  })
+}
+
+function isRole(value: unknown): value is MessageEvent['role'] {
+  return typeof value === 'string' && Object.hasOwn(roles, value)
+}
+
+function isFailure(value: unknown): value is AgentFailure {
+  return typeof value === 'string' && Object.hasOwn(failures, value)
 }

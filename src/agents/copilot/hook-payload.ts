@@ -1,12 +1,9 @@
 import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { sessionSource } from '../claude-code/hook-happening.ts'
-import { claudeTools } from '../claude-code/hook-tools.ts'
-import { exitCodeFrom, outcomeOf } from '../hooks/outcome.ts'
-import { textIn } from '../hooks/payload.ts'
-import type { ToolWord } from '../hooks/tool-action.ts'
-import { toolCall } from '../hooks/tool-call.ts'
+import { claudeTools, sessionSource } from '../claude-code/hook-payload.ts'
+import { exitCodeFrom, outcomeOf, textIn } from '../hooks/payload.ts'
+import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
 
 /**
  * Copilot writes a payload in one of two dialects: its own, in camelCase and without the event's name, and one that

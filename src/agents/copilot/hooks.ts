@@ -1,9 +1,8 @@
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { answering, blocking, type Said } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
 import { smallLetterRegistrations } from '../hooks/registrations.ts'
-import { answering, blocking } from '../hooks/replies.ts'
-import type { Said } from '../hooks/said.ts'
 import { copilotEventName, copilotHappening, copilotSession } from './hook-payload.ts'
 
 const yes = { kind: 'yes' } as const

@@ -1,12 +1,19 @@
-import type { AgentEvent, Untimed } from '../../core/event.ts'
-import { asArray, asBoolean, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
+import type { AgentEvent, AgentFailure, Untimed, UsageEvent } from '../../core/event.ts'
+import {
+  asAmount,
+  asArray,
+  asBoolean,
+  asInteger,
+  asObject,
+  asString,
+  defined,
+  type JsonObject,
+} from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
-import { readLine } from '../read-line.ts'
-import type { StreamParser } from '../stream.ts'
+import { classifyFailure } from '../failure.ts'
+import { readLine, type StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
-import { failureOf } from './failure-of.ts'
 import { createToolLog } from './tool-log.ts'
-import { usageOf } from './usage-of.ts'
 
 type Events = readonly Untimed<AgentEvent>[]
 
@@ -135,5 +142,40 @@ function hookEvent(data: JsonObject): Untimed<AgentEvent> {
     hook: asString(data.hookType) ?? 'unknown',
     outcome: success === undefined ? undefined : success ? 'success' : 'error',
     output: output === undefined ? undefined : (asString(output) ?? JSON.stringify(output)),
+  })
+}
+
+/** Copilot's own words for what went wrong; the others say nothing that the message does not. */
+const reasons: Readonly<Record<string, AgentFailure>> = {
+  authentication: 'auth',
+  authorization: 'auth',
+  quota: 'rate_limit',
+  rate_limit: 'rate_limit',
+  context_limit: 'context',
+}
+
+/** The data of a `session.error` or of a `model.call_failure`. */
+function failureOf(data: JsonObject): FailureReport {
+  const message = asString(data.message) ?? asString(data.errorMessage) ?? 'Copilot reported an error.'
+  const reason =
+    reasons[asString(data.errorType) ?? ''] ??
+    (/prompt budget/i.test(message) ? 'context' : classifyFailure(message, asInteger(data.statusCode)))
+  return { reason: reason ?? 'unavailable', message }
+}
+
+/** The tokens of one model call. Its `cost` is a multiplier of requests, not money. */
+function usageOf(data: JsonObject): Untimed<UsageEvent> | null {
+  const input = asAmount(data.inputTokens)
+  const output = asAmount(data.outputTokens)
+  if (input === undefined && output === undefined) return null
+  const cached = Math.min(input ?? 0, asAmount(data.cacheReadTokens) ?? 0)
+  return defined({
+    event: 'usage' as const,
+    model: asString(data.model),
+    input_tokens: (input ?? 0) - cached,
+    output_tokens: output ?? 0,
+    cache_read_tokens: cached,
+    cache_write_tokens: asAmount(data.cacheWriteTokens),
+    thinking_tokens: asAmount(data.reasoningTokens),
   })
 }

@@ -1,11 +1,9 @@
 import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asInteger, asObject, asString, type JsonObject, parseObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { sessionSource } from '../claude-code/hook-happening.ts'
-import { durationIn, outcomeOf, resultText } from '../hooks/outcome.ts'
-import { textIn } from '../hooks/payload.ts'
-import type { ToolWord } from '../hooks/tool-action.ts'
-import { toolCall } from '../hooks/tool-call.ts'
+import { sessionSource } from '../claude-code/hook-payload.ts'
+import { durationIn, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
+import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
 
 /**
  * By documentation and by what other tools that sit in these hooks report; no payload of a real Cursor was at hand. So every

@@ -1,11 +1,10 @@
 import { asArray } from '../../core/json-fields.ts'
-import { claudeAnswer } from '../claude-code/hook-answer.ts'
+import { claudeAnswer } from '../claude-code/hooks.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { answering, blocking, type Said, silent } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
 import { smallLetterRegistrations } from '../hooks/registrations.ts'
-import { answering, blocking, silent } from '../hooks/replies.ts'
-import type { Said } from '../hooks/said.ts'
 import { cursorHappening } from './hook-payload.ts'
 
 /** Of all capabilities it holds that they stand in Cursor's documentation and were not tried in a real Cursor. */

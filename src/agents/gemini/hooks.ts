@@ -1,17 +1,22 @@
-import type { HookHappening, ToolCall } from '../../core/hook-event.ts'
+import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { sessionSource } from '../claude-code/hook-happening.ts'
+import { sessionSource } from '../claude-code/hook-payload.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { claudeEventName, isFirstClaudeStop } from '../hooks/claude-payload.ts'
+import { answering, blocking, type Said } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
-import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
+import {
+  claudeEventName,
+  isFirstClaudeStop,
+  outcomeOf,
+  pathAmong,
+  resultText,
+  textIn,
+  workingDirectory,
+} from '../hooks/payload.ts'
 import { registrations } from '../hooks/registrations.ts'
-import { answering, blocking } from '../hooks/replies.ts'
-import type { Said } from '../hooks/said.ts'
-import type { ToolWord } from '../hooks/tool-action.ts'
-import { toolCall } from '../hooks/tool-call.ts'
-import { geminiOutcome } from './hook-outcome.ts'
+import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
+import { readShellOutput } from './shell-output.ts'
 
 const yes = { kind: 'yes' } as const
 
@@ -161,4 +166,28 @@ function answer(name: string, { block, context, notice }: Said): HookReply {
     systemMessage: notice,
     hookSpecificOutput: context === null ? null : { hookEventName: name, additionalContext: context },
   })
+}
+
+/** What the model is told is all there is; `error` is set when the tool itself failed. */
+function geminiOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {
+  const response = asObject(payload.tool_response) ?? {}
+  const text = resultText(response.llmContent)
+  const failed = response.error !== undefined && response.error !== null
+  if (action.kind === 'shell') return shellOutcome(unwrapped(text), action.background, failed)
+  return outcomeOf({ kind: failed ? 'failure' : 'success', output: text })
+}
+
+function shellOutcome(text: string, askedForBackground: boolean, failed: boolean): ToolOutcome {
+  const background = askedForBackground || /^Command (?:moved to|is running in) background\b/.test(text)
+  const timedOut = text.startsWith('Command was automatically cancelled because it exceeded the timeout')
+  const interrupted = text.startsWith('Command was cancelled by user')
+  if (background || timedOut || interrupted)
+    return outcomeOf({ output: text, background, timedOut, interrupted })
+  const { output, exitCode } = readShellOutput(text)
+  const kind = failed || (exitCode ?? 0) !== 0 ? 'failure' : exitCode === 0 ? 'success' : 'unknown'
+  return outcomeOf({ kind, exitCode: failed && exitCode === 0 ? null : (exitCode ?? null), output })
+}
+
+function unwrapped(text: string): string {
+  return /^<untrusted_context>\n([\s\S]*)\n<\/untrusted_context>$/.exec(text)?.[1] ?? text
 }

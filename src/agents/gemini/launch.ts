@@ -1,8 +1,7 @@
 import { join } from 'node:path'
+import { isObject } from '../../core/json-fields.ts'
 import type { CliLaunch } from '../cli/contract.ts'
 import type { AgentRequest } from '../contract.ts'
-import { blockingOutput } from './blocking-output.ts'
-import { mergeSettings, type Settings } from './merge-settings.ts'
 import type { GeminiAgentConfig } from './schema.ts'
 
 /** Left to itself Gemini CLI first asks a small model which model to take: a call that no script expects. */
@@ -64,4 +63,31 @@ function hostWarnings({ settings }: GeminiAgentConfig, { endpoint }: AgentReques
           "home: host lets the caller's settings.json choose how Gemini CLI signs in; unless that is an API key it does not use the given model.",
         ]),
   ]
+}
+
+/**
+ * Gemini CLI ends without waiting for what it has not yet written: of a long output the rest is lost, and the end of the
+ * stream with it, unless the reader is fast enough. A NODE_OPTIONS under which it writes as a plain program does. The
+ * commands it runs are given what was there before.
+ */
+export function blockingOutput(before: string | undefined): string {
+  const restore =
+    before === undefined
+      ? 'delete process.env.NODE_OPTIONS'
+      : `process.env.NODE_OPTIONS=${JSON.stringify(before)}`
+  const code = `for(const s of[process.stdout,process.stderr])s._handle?.setBlocking?.(true);${restore}`
+  const option = `--import=data:text/javascript,${encodeURIComponent(code)}`
+  return before === undefined ? option : `${before} ${option}`
+}
+
+type Settings = { readonly [key: string]: unknown }
+
+/** One settings file out of two: where both have an object they are merged, else the second wins. */
+export function mergeSettings(first: Settings, second: Settings): Settings {
+  const merged = new Map(Object.entries(first))
+  for (const [key, value] of Object.entries(second)) {
+    const before = merged.get(key)
+    merged.set(key, isObject(before) && isObject(value) ? mergeSettings(before, value) : value)
+  }
+  return Object.fromEntries(merged)
 }

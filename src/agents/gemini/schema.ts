@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cliAgentShape } from '../cli/schema.ts'
+import { cliAgentShape } from '../agent-keys.ts'
 
 /** Google's Gemini CLI. */
 export const geminiAgentSchema = z.strictObject({

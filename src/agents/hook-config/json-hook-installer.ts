@@ -1,11 +1,11 @@
 import { isAbsolute } from 'node:path'
-import { asArray, asObject, type JsonObject } from '../../core/json-fields.ts'
+import { asArray, asObject, asString, asStrings, type JsonObject } from '../../core/json-fields.ts'
 import { appendJson, removeJson } from '../../core/jsonc/edit-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import type { HookCommand, HookInstaller, HookPresence } from '../hook-installer.ts'
 import { compareHooks, type FoundHook } from './compare-hooks.ts'
-import { isOurHook, wordsOfHook } from './our-hook.ts'
 import { type HookFile, readHookFile } from './read-hook-file.ts'
+import { wordsOfShell } from './shell-words.ts'
 
 /** What is peculiar to one agent whose hooks are lists by event below `hooks` in a JSON file. */
 export interface JsonHookFormat
@@ -121,4 +121,20 @@ function groupOf(entry: unknown): readonly unknown[] | null {
 
 function withEvent(command: HookCommand, event: string): HookCommand {
   return { ...command, args: [...command.args, event] }
+}
+
+/** Whether a handler in somebody's hook file starts the guard, of whatever version and from whatever place. */
+function isOurHook(handler: unknown): boolean {
+  const words = wordsOfHook(handler)
+  if (/(?:^|[\\/])gantry-hook\.cjs$/.test(words[0] ?? '')) return true
+  const script = words.findIndex((word) => /(?:^|[\\/])hook-bin\.(?:js|ts)$/.test(word))
+  return script !== -1 && words[script + 1] === '--agent'
+}
+
+/** Program and arguments, whichever way they are written. */
+function wordsOfHook(handler: unknown): readonly string[] {
+  const { command, bash, exec, args } = asObject(handler) ?? {}
+  const program = asString(exec) ?? asString(command) ?? asString(bash)
+  if (program === undefined) return []
+  return Array.isArray(args) ? [program, ...(asStrings(args) ?? [])] : wordsOfShell(program)
 }

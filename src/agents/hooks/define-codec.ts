@@ -2,10 +2,8 @@ import type { GuardedAgent, HookEvent, HookKind } from '../../core/hook-event.ts
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type { HookCaller, HookCapabilities, HookCodec, HookRegistration, HookReply } from '../hook-codec.ts'
-import { hookText } from './hook-text.ts'
+import { blocking, type EventPowers, hookText, nothingSaid, type Said, saidBy, silent } from './answer.ts'
 import { eventNameOf, payloadOf } from './payload.ts'
-import { blocking, silent } from './replies.ts'
-import { type EventPowers, nothingSaid, type Said, saidBy } from './said.ts'
 
 /** What one agent adds to be a codec. Event names are the agent's own. */
 export interface AgentWire {

@@ -1,6 +1,12 @@
-import type { TextEdit, ToolAction } from '../../core/hook-event.ts'
-import { asArray, asObject, asString, asStrings, type JsonObject } from '../../core/json-fields.ts'
-import { patchedFiles } from './patched-files.ts'
+import type { PatchedFile, TextEdit, ToolAction, ToolCall } from '../../core/hook-event.ts'
+import {
+  asArray,
+  asObject,
+  asString,
+  asStrings,
+  type JsonObject,
+  parseObject,
+} from '../../core/json-fields.ts'
 
 /** What a tool is for, whatever its agent calls it. */
 export type ToolWord =
@@ -114,4 +120,61 @@ function onlyOne(input: JsonObject, words: readonly string[]): string | null {
   const found = new Set(words.map((word) => asString(input[word])).filter((value) => value !== undefined))
   const [value] = found
   return found.size === 1 && value !== undefined ? value : null
+}
+
+/**
+ * The files a patch in the format of `apply_patch` touches. Headers count wherever they stand and however they are indented,
+ * as its readers are lenient: rather one file too many than one too few.
+ */
+export function patchedFiles(patch: string): readonly PatchedFile[] {
+  const files: PatchedFile[] = []
+  for (const line of patch.split(/\r\n|\n|\r/)) {
+    // A line of content, not of the patch.
+    if (line.startsWith('+') || line.startsWith('-')) continue
+    const [, word, rest] = header.exec(line) ?? []
+    const path = rest?.trim()
+    if (word === undefined || path === undefined || path === '') continue
+    const last = files.at(-1)
+    if (word !== 'Move to') files.push({ path, change: changes[word as keyof typeof changes] })
+    // One that moves nothing we know of still names a file that would be written.
+    else if (last === undefined || last.to !== undefined) files.push({ path, change: 'add' })
+    else files[files.length - 1] = { ...last, to: path }
+  }
+  return files
+}
+
+const changes = { 'Add File': 'add', 'Update File': 'update', 'Delete File': 'delete' } as const
+const header = /^\s*\*\*\* (Add File|Update File|Delete File|Move to):(.*)$/
+
+interface RawCall {
+  readonly id: string | null
+  readonly tool: string | null
+  readonly input: unknown
+  /** The MCP server, where the agent tells it apart from the tool's name. */
+  readonly server?: string | null
+}
+
+/** A call in the words of all agents. A tool that is not in the list is `unknown`. */
+export function toolCall(
+  words: ReadonlyMap<string, ToolWord>,
+  { id, tool, input, server }: RawCall,
+): ToolCall {
+  const name = tool ?? 'unknown'
+  const fields = inputFields(input)
+  return {
+    id,
+    tool: name,
+    action: toolAction(words.get(name), fields, server ?? serverIn(name)),
+    input: input ?? null,
+  }
+}
+
+/** Some agents hand the input over as JSON in a string. */
+function inputFields(input: unknown): JsonObject {
+  return asObject(input) ?? (typeof input === 'string' ? parseObject(input) : null) ?? {}
+}
+
+/** `mcp__server__tool`; other spellings cannot be taken apart for certain. */
+function serverIn(tool: string): string | null {
+  return /^mcp__(.+?)__/.exec(tool)?.[1] ?? null
 }

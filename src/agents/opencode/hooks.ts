@@ -1,15 +1,12 @@
 import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asInteger, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { sessionSource } from '../claude-code/hook-happening.ts'
+import { sessionSource } from '../claude-code/hook-payload.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
+import { answering, blocking, type Said } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
-import { outcomeOf, resultText } from '../hooks/outcome.ts'
-import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
-import { answering, blocking } from '../hooks/replies.ts'
-import type { Said } from '../hooks/said.ts'
-import type { ToolWord } from '../hooks/tool-action.ts'
-import { toolCall } from '../hooks/tool-call.ts'
+import { outcomeOf, pathAmong, resultText, textIn, workingDirectory } from '../hooks/payload.ts'
+import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
 
 /*
  * opencode has no hooks that are programs: a plugin of ours (`guard-plugin.ts`) starts one per event. Between the two:

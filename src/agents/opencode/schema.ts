@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cliAgentShape } from '../cli/schema.ts'
+import { cliAgentShape } from '../agent-keys.ts'
 
 /** opencode. */
 export const opencodeAgentSchema = z.strictObject({

@@ -2,10 +2,8 @@ import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
 import { asAmount, asInteger, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { readLine } from '../read-line.ts'
-import type { StreamParser } from '../stream.ts'
+import { readLine, type StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
-import { toolEvents } from './tool-part.ts'
 
 type Events = readonly Untimed<AgentEvent>[]
 
@@ -106,4 +104,34 @@ function usageOf(part: JsonObject): Untimed<UsageEvent> | null {
     // A model without a known price costs 0 here: that is no price.
     cost_usd: cost === 0 ? undefined : cost,
   })
+}
+
+/** opencode tells of a tool when it is done: the call and its result at once. */
+function toolEvents(part: JsonObject): readonly Untimed<AgentEvent>[] {
+  const state = asObject(part.state)
+  if (state === null) return []
+  const id = asString(part.callID)
+  const tool = asString(part.tool) ?? 'unknown'
+  const input = asObject(state.input)
+  const exit_code = asInteger(asObject(state.metadata)?.exit)
+  const command = tool === 'bash' ? asString(input?.command) : undefined
+  const failed = state.status === 'error'
+  return [
+    defined({ event: 'tool_call' as const, id, tool, command, input: state.input }),
+    defined({
+      event: 'tool_result' as const,
+      id,
+      output: asString(failed ? state.error : state.output) ?? '',
+      exit_code,
+      is_error: failed || (exit_code !== undefined && exit_code !== 0),
+      duration_secs: durationOf(state),
+    }),
+  ]
+}
+
+function durationOf(state: JsonObject): number | undefined {
+  const time = asObject(state.time)
+  const start = asInteger(time?.start)
+  const end = asInteger(time?.end)
+  return start === undefined || end === undefined || end < start ? undefined : (end - start) / 1_000
 }

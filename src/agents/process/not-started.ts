@@ -1,4 +1,4 @@
-import type { AgentOutcome, AgentRequest, FailureReport } from '../contract.ts'
+import type { AgentOutcome, AgentRequest, AgentSession, FailureReport, SessionRequest } from '../contract.ts'
 import { endingOfAbort } from '../limits.ts'
 
 /** The end of an agent that never began. `name` is the user's own word for it. */
@@ -12,4 +12,19 @@ export function notStarted(
     ending === 'not_started' ? { reason: 'unavailable', message: `agent ${name}: ${problem}` } : null
   emit({ event: 'complete', exit_code: null, duration_secs: 0, ending })
   return { ending, exitCode: null, finalText: null, costUsd: null, tokens: null, failure }
+}
+
+/** The session of an agent that never began: every prompt says why. `name` is the user's own word for it. */
+export function unstartedSession(name: string, request: SessionRequest, problem: string): AgentSession {
+  // `complete` is told once, by whoever closes it.
+  const silent = { ...request, emit: () => {} }
+  let isClosed = false
+  return {
+    ask: async () => notStarted(name, silent, problem),
+    isAlive: () => false,
+    async close() {
+      if (!isClosed) notStarted(name, request, problem)
+      isClosed = true
+    },
+  }
 }

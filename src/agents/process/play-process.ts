@@ -1,10 +1,11 @@
 import type { AgentEnding } from '../../core/event.ts'
 import { type ExecResult, exec } from '../../io/exec.ts'
+import { followFile } from '../../io/follow-file.ts'
+import { writePrivateFile } from '../../io/private-file.ts'
 import type { AgentOutcome, AgentRequest } from '../contract.ts'
 import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
 import type { PassedLimit } from '../stream.ts'
 import { notStarted } from './not-started.ts'
-import { outputFile } from './output-file.ts'
 import type { OutputReader } from './output-reader.ts'
 
 export interface ProcessPlay {
@@ -115,4 +116,32 @@ function survivorWarnings({ survivors = [] }: ExecResult): readonly string[] {
   return survivors.length === 0
     ? []
     : [`Processes the agent left behind could not be ended: ${survivors.join(', ')}.`]
+}
+
+interface OutputFile {
+  /** The program, with its standard output in the file. */
+  readonly argv: readonly [string, ...string[]]
+  /** After the program is gone. */
+  finish(): void
+}
+
+/** A file between a program and its reader. What the reader throws stops the program, and is thrown by `finish`. */
+function outputFile(
+  argv: readonly string[],
+  parent: string | undefined,
+  onChunk: (chunk: Uint8Array) => void,
+  stop: AbortController,
+): OutputFile {
+  const file = writePrivateFile(parent, 'output', '')
+  const followed = followFile(file.path, onChunk, () => stop.abort())
+  return {
+    argv: ['sh', '-c', 'out=$1; shift; exec "$@" > "$out"', 'sh', file.path, ...argv],
+    finish() {
+      try {
+        followed.finish()
+      } finally {
+        file.remove()
+      }
+    },
+  }
 }

@@ -1,11 +1,19 @@
 import { parseDuration } from '../../core/duration.ts'
 import { asObject, asString, defined } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
-import { deleteFile, editFile, readFile, writeFile } from './files.ts'
-import { dieBySignal, hang, leaveDaemon, runCommand } from './processes.ts'
 import type { Step } from './schema.ts'
 import type { Stage } from './stage.ts'
-import { useTool } from './use-tool.ts'
+import {
+  deleteFile,
+  dieBySignal,
+  editFile,
+  hang,
+  leaveDaemon,
+  readFile,
+  runCommand,
+  useTool,
+  writeFile,
+} from './tools.ts'
 
 /** A step that ends the agent; null when the next one follows. */
 export type StepEnd =

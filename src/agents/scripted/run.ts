@@ -1,9 +1,8 @@
 import type { AgentEnding } from '../../core/event.ts'
 import type { AgentOutcome, AgentRequest, FailureReport } from '../contract.ts'
-import { choosePart, type Part } from './choose-part.ts'
-import { createHalt } from './halt.ts'
+import { createHalt } from '../halt.ts'
 import { playStep, type StepEnd } from './play-step.ts'
-import type { Script } from './schema.ts'
+import type { Script, Step, When } from './schema.ts'
 import { createStage, type Stage } from './stage.ts'
 
 /** Plays the part of the script that fits the request. */
@@ -83,4 +82,29 @@ function neverStarted({ emit, signal }: AgentRequest, problem: string): AgentOut
     ending === 'cancelled' ? null : { reason: 'unavailable', message: problem }
   emit({ event: 'complete', exit_code: null, duration_secs: 0, ending })
   return { ending, exitCode: null, finalText: null, costUsd: null, tokens: null, failure }
+}
+
+interface Part {
+  readonly turns: readonly Step[]
+  readonly on_stop_refused: readonly (readonly Step[])[]
+}
+
+/** The first script whose conditions all hold, else the default turns; null when there is nothing to play. */
+function choosePart(script: Script, request: Pick<AgentRequest, 'prompt' | 'model' | 'env'>): Part | null {
+  const fitting = script.scripts.find(({ when }) => fits(when, request))
+  if (fitting !== undefined) return fitting
+  return script.turns === undefined ? null : { turns: script.turns, on_stop_refused: script.on_stop_refused }
+}
+
+function fits(when: When, { prompt, model, env }: Pick<AgentRequest, 'prompt' | 'model' | 'env'>): boolean {
+  const name = env.GANTRY_SCENARIO ?? env.LLM_TOOL_TEST_SCENARIO
+  // An attempt nobody numbered is the first one.
+  const attempt = Number(env.GANTRY_ATTEMPT ?? '1')
+  return (
+    (when.case === undefined || when.case === name) &&
+    (when.attempt === undefined || when.attempt === attempt) &&
+    (when.prompt === undefined || when.prompt === prompt) &&
+    (when.prompt_contains === undefined || prompt.includes(when.prompt_contains)) &&
+    (when.model === undefined || when.model === model)
+  )
 }

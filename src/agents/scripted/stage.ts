@@ -1,8 +1,8 @@
 import type { Untimed, UsageEvent } from '../../core/event.ts'
 import type { AgentRequest } from '../contract.ts'
+import type { Halt } from '../halt.ts'
 import { passedLimit } from '../limits.ts'
 import { createUsageMeter, type UsageMeter } from '../usage-meter.ts'
-import type { Halt } from './halt.ts'
 
 /** What all steps of one play share. */
 export interface Stage {

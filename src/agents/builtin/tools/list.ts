@@ -4,8 +4,7 @@ import { isDirectory } from '../../../io/path-kind.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Tool, ToolAnswer } from '../../../models/contract.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { filesBelow } from './files-below.ts'
-import { workspacePath } from './workspace-path.ts'
+import { filesBelow, workspacePath } from './workspace-files.ts'
 
 const maxEntries = 1_000
 

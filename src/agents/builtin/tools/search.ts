@@ -7,8 +7,7 @@ import { readTextInside } from '../../../io/files.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Tool } from '../../../models/contract.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { filesBelow } from './files-below.ts'
-import { workspacePath } from './workspace-path.ts'
+import { filesBelow, workspacePath } from './workspace-files.ts'
 
 const maxMatches = 200
 const maxLineChars = 300

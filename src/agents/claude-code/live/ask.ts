@@ -1,12 +1,11 @@
-import type { AgentEnding } from '../../../core/event.ts'
-import { asObjects, asString, type JsonObject } from '../../../core/json-fields.ts'
+import type { AgentEnding, AgentEvent, Untimed } from '../../../core/event.ts'
+import { asObject, asObjects, asString, type JsonObject } from '../../../core/json-fields.ts'
 import type { CliStart } from '../../cli/contract.ts'
 import type { AgentOutcome, AskOptions, FailureReport, SessionRequest } from '../../contract.ts'
 import { isStoppedByUs, passedLimit } from '../../limits.ts'
 import { createUsageMeter } from '../../usage-meter.ts'
-import { newMessageId } from './message-id.ts'
-import type { Talk } from './talk.ts'
-import { createTurnCounter } from './turn-counter.ts'
+import type { Talk } from './conversation.ts'
+import { newMessageId } from './exchanges.ts'
 
 /** How long an agent that is asked to stop for its turns has to do so, when nobody says how long. */
 const defaultGraceMs = 5_000
@@ -135,4 +134,35 @@ function endingOf(
 ): Pick<AgentOutcome, 'ending' | 'exitCode'> {
   if (limit !== undefined) return { ending: limit, exitCode: null }
   return { ending: 'exited', exitCode: result?.is_error === true ? 1 : 0 }
+}
+
+/** Counts the answers of the main model to one prompt. */
+interface TurnCounter {
+  see(event: Untimed<AgentEvent>): void
+  hear(line: JsonObject): void
+  count(): number
+  /** It has gone on, or is about to go on, past its limit. */
+  isPassed(): boolean
+}
+
+/** An agent at its limit that has the results of all its tools would ask its model again: there it is over. */
+export function createTurnCounter(maxTurns = Number.POSITIVE_INFINITY): TurnCounter {
+  const turns = new Set<unknown>()
+  const open = new Set<unknown>()
+  let isGoingOn = false
+  return {
+    see(event) {
+      if (event.event === 'tool_call' && event.parent_id === undefined) open.add(event.id)
+      if (event.event !== 'tool_result' || event.parent_id !== undefined || !open.delete(event.id)) return
+      isGoingOn = open.size === 0 && turns.size >= maxTurns
+    },
+    hear(line) {
+      const message = asObject(line.message)
+      // Under this model it speaks in its own name, e.g. to tell of an API error.
+      if (line.type !== 'assistant' || message?.model === '<synthetic>') return
+      if (line.parent_tool_use_id === undefined || line.parent_tool_use_id === null) turns.add(message?.id)
+    },
+    count: () => turns.size,
+    isPassed: () => isGoingOn || turns.size > maxTurns,
+  }
 }

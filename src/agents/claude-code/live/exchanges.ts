@@ -1,4 +1,5 @@
 import { asString, type JsonObject } from '../../../core/json-fields.ts'
+import { quickRandom } from '../../../io/quick-random.ts'
 import { type BackgroundAgents, createBackgroundAgents } from '../background-agents.ts'
 
 /** Knows by the lines Claude Code prints which message of ours it works on, and when it is done with it. */
@@ -99,4 +100,13 @@ export function createExchanges(): Exchanges {
 function newTurn(uuid: string | null): Turn {
   const { promise: done, resolve } = Promise.withResolvers<JsonObject>()
   return { uuid, done, resolve, isBegun: true, result: null }
+}
+
+/** A random UUID, by which Claude Code knows a message. */
+export function newMessageId(): string {
+  const bytes = quickRandom(16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

@@ -8,7 +8,7 @@ import {
   type JsonObject,
 } from '../../../core/json-fields.ts'
 import type { LoadedParts } from '../../contract.ts'
-import { pluginErrorWords } from '../plugin-error.ts'
+import { pluginErrorWords } from '../stream.ts'
 
 /**
  * What Claude Code says about itself: when the session began, in its `init` line, and about its MCP servers, if it was asked

@@ -8,11 +8,11 @@ import type {
   RecalledMessage,
   SessionRequest,
 } from '../../contract.ts'
-import { unstartedSession } from '../../process/unstarted-session.ts'
+import { unstartedSession } from '../../process/not-started.ts'
 import { askLive } from './ask.ts'
+import { openTalk, type Talk } from './conversation.ts'
 import { createHookCallbacks, type HookCallbacks } from './hook-callbacks.ts'
 import { loadedParts } from './loaded-parts.ts'
-import { openTalk, type Talk } from './talk.ts'
 
 /** A first start from a cold disk takes seconds; one that takes longer than this speaks another language. */
 const maxBeginMs = 60_000

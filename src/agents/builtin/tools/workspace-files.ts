@@ -1,0 +1,56 @@
+import { isAbsolute, relative, sep } from 'node:path'
+import { readTextInside } from '../../../io/files.ts'
+import { openRepository } from '../../../io/git-repository.ts'
+import { listFiles } from '../../../io/list-files.ts'
+import { whyUnreadable } from '../../why-unreadable.ts'
+
+/**
+ * Files of the workspace, relative to it, sorted: those git does not ignore, or, where there is no git, all but those of
+ * installed packages. Links are listed, never followed.
+ */
+export async function visibleFiles(workspace: string): Promise<readonly string[]> {
+  return (await listedByGit(workspace)) ?? listFiles(workspace, { exclude })
+}
+
+async function listedByGit(workspace: string): Promise<readonly string[] | null> {
+  const repository = await openRepository(workspace)
+  if (repository === null) return null
+  const run = (args: readonly string[]) => repository.run(args, { cwd: workspace })
+  // A workspace that lies, ignored, in somebody else's repository would seem to be empty.
+  if ((await run(['check-ignore', '--quiet', '.'])).exitCode === 0) return null
+  const { exitCode, stdout } = await run(['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
+  if (exitCode !== 0) return null
+  const paths = stdout.toString('utf8').split('\0').slice(0, -1)
+  return [...new Set(paths)].sort()
+}
+
+function exclude(path: string, isDirectory: boolean): boolean {
+  return isDirectory && /(^|\/)(node_modules|\.git)$/.test(path)
+}
+
+/** The visible files below a directory of the workspace, relative to the workspace. `place` is absolute, and may be a file. */
+export async function filesBelow(workspace: string, place: string): Promise<readonly string[]> {
+  const files = await visibleFiles(workspace)
+  const below = relative(workspace, place)
+  if (below === '') return files
+  return files.filter((path) => path === below || path.startsWith(`${below}/`))
+}
+
+type FileText =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'unreadable'; readonly problem: string }
+
+/** A text file of the workspace, or why it cannot be had, as a sentence for the model. */
+export function readFile(workspace: string, path: string): FileText {
+  const file = readTextInside(workspace, workspacePath(workspace, path))
+  if (file.kind !== 'text') return { kind: 'unreadable', problem: whyUnreadable(path, file) }
+  if (file.text.includes('\0')) return { kind: 'unreadable', problem: `${path} is a binary file.` }
+  return { kind: 'text', text: file.text }
+}
+
+/** Models like to write absolute paths; one that lies in the workspace is told relative to it, any other stays as it is. */
+export function workspacePath(workspace: string, path: string): string {
+  if (!isAbsolute(path)) return path
+  const below = relative(workspace, path)
+  return below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
+}

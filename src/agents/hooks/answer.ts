@@ -1,0 +1,83 @@
+import type { Decision } from '../../core/decision.ts'
+import type { JsonObject } from '../../core/json-fields.ts'
+import { withRefusalMark } from '../../core/refusal-mark.ts'
+import type { HookReply } from '../hook-codec.ts'
+
+/** What an agent does with an answer to one of its events. */
+export interface EventPowers {
+  /** It can be kept from happening: a call, a stop, a prompt, a change of settings. */
+  readonly block?: true
+  /** A text reaches the model. */
+  readonly context?: true
+  /** A text reaches the person. */
+  readonly notice?: true
+}
+
+/** A decision cut down to what this event can carry. */
+export interface Said {
+  readonly block: string | null
+  readonly context: string | null
+  readonly notice: string | null
+}
+
+export const nothingSaid: Said = { block: null, context: null, notice: null }
+
+/**
+ * What cannot be blocked is at least told: to the model, else to the person. With a block, the context goes along in the one
+ * text that surely arrives.
+ */
+export function saidBy(decision: Decision, powers: EventPowers): Said {
+  const { verdict, context, notice } = decision
+  const reason = verdict === 'pass' ? null : decision.reason?.trim() || 'This is refused.'
+  if (reason !== null && powers.block)
+    return {
+      block: hookText(withRefusalMark(joined(reason, context) ?? reason)),
+      context: null,
+      notice: powers.notice ? shortened(notice) : null,
+    }
+  const untold = reason === null ? null : withRefusalMark(reason)
+  return {
+    block: null,
+    context: powers.context ? shortened(joined(untold, context)) : null,
+    notice: powers.notice ? shortened(powers.context ? notice : joined(untold, notice)) : null,
+  }
+}
+
+function joined(...texts: readonly (string | null)[]): string | null {
+  const given = texts.filter((text) => text !== null && text !== '')
+  return given.length === 0 ? null : given.join('\n\n')
+}
+
+function shortened(text: string | null): string | null {
+  return text === null || text.trim() === '' ? null : hookText(text)
+}
+
+/** Agents take a text of up to 10,000 characters whole and put a longer one into a file that nobody reads. */
+const maxCharacters = 9_500
+const note = '\n[cut by the guard: it was longer]'
+
+/**
+ * A text as every agent accepts it: not too long, and without half characters, which the JSON readers of some agents
+ * take for a broken answer and then let everything pass.
+ */
+export function hookText(text: string): string {
+  if (text.length <= maxCharacters) return text.toWellFormed()
+  return text.slice(0, maxCharacters - note.length).toWellFormed() + note
+}
+
+/** No opinion, on every agent. */
+export const silent: HookReply = { stdout: '', stderr: '', exitCode: 0 }
+
+/** One JSON object and nothing else; nothing at all when there is nothing to say. */
+export function answering(output: JsonObject): HookReply {
+  const given = Object.entries(output).filter(([, value]) => value !== null && value !== undefined)
+  return given.length === 0 ? silent : { ...silent, stdout: JSON.stringify(Object.fromEntries(given)) }
+}
+
+/**
+ * Exit code 2 with the reason on stderr. Where the agent reads stdout as well, the same in its JSON: whichever of the two gets
+ * lost, the other one blocks.
+ */
+export function blocking(reason: string, output: JsonObject = {}): HookReply {
+  return { ...answering(output), stderr: reason, exitCode: 2 }
+}
