@@ -2,14 +2,13 @@ import { GantryError } from '../core/error.ts'
 import { createRedaction } from '../core/redaction.ts'
 import type { TaskDesk } from '../server/handlers.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
-import { checkSubmission } from '../task/check-submission.ts'
-import { submissionAgain } from '../task/worker/submission-again.ts'
-import { type Submission, submitTask } from '../task/worker/submit-task.ts'
+import { checkSubmission } from '../task/validate-start.ts'
+import { submissionAgain, submitTask, type TaskSubmission } from '../task/worker/submit-task.ts'
 import type { CliContext } from './context.ts'
 
 /** Tasks that come by HTTP: checked as those of the command line are, and queued. */
 export function taskDesk(context: Pick<CliContext, 'env' | 'signal'>, queue: TaskQueue): TaskDesk {
-  const queued = async (submission: Submission): Promise<QueuedTask> => {
+  const queued = async (submission: TaskSubmission): Promise<QueuedTask> => {
     await checkSubmission(submission, context)
     return submitTask(queue, submission, createRedaction([], context.env))
   }

@@ -8,7 +8,7 @@ import { accessLog } from '../server/access-log.ts'
 import { type GantryServer, openServer } from '../server/open-server.ts'
 import { isLoopback } from '../server/own-hosts.ts'
 import { type ServeToken, serveToken } from '../server/serve-token.ts'
-import type { WorkerPowers } from '../task/worker/do-task.ts'
+import type { WorkerContext } from '../task/worker/do-task.ts'
 import { workOnQueue } from '../task/worker/work-on-queue.ts'
 import type { CliContext } from './context.ts'
 import { taskDesk } from './serve-desk.ts'
@@ -81,7 +81,7 @@ const pauseMs = 5_000
 async function keepWorking(
   repository: string,
   signal: AbortSignal,
-  powers: WorkerPowers,
+  powers: WorkerContext,
   { stderr }: CliContext,
 ): Promise<void> {
   while (!signal.aborted)

@@ -3,8 +3,8 @@ import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/real-path.ts'
 import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
-import { lastDiff } from '../task/last-diff.ts'
-import { taskPapers } from '../task/task-papers.ts'
+import { lastDiff } from '../task/task-events.ts'
+import { taskReports } from '../task/task-reports.ts'
 import { prometheusText } from '../task/telemetry/prometheus-text.ts'
 import { taskMetrics } from '../task/telemetry/task-metrics.ts'
 import { type Answer, type Problem, problem } from './answer.ts'
@@ -43,7 +43,7 @@ export function handlers({ queue, tasks, store, desk }: HandlerPowers): Handlers
   }
   const paper = (id: string, what: 'diff' | 'report', type: string): Promise<Answer> =>
     withTask(id, (task) => {
-      const { diff, summary, stuckReport } = taskPapers(store, task)
+      const { diff, summary, stuckReport } = taskReports(store, task)
       const text = what === 'diff' ? (diff ?? lastDiff(queue, id)) : (summary ?? stuckReport)
       if (text !== null) return { kind: 'text', type: `${type}; charset=utf-8`, text }
       return problem(404, 'not_found', `task ${id} is ${task.state} and has no ${what}`)

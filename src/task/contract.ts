@@ -1,7 +1,6 @@
 import type { FinalState } from '../store/queue/contract.ts'
 import type { VerifierResponse } from '../verifier/contract.ts'
-import type { ScoutAReport } from './scouts/scout-a-schema.ts'
-import type { ScoutBReport } from './scouts/scout-b-schema.ts'
+import type { ScoutAReport, ScoutBReport } from './scouts/report-schemas.ts'
 
 /** Words of the task face. Everything a part of it says to another part is here. */
 
@@ -197,4 +196,17 @@ export interface AttemptRecord {
   readonly strategy: string
   /** Id of the tree that was verified, in the shadow repository: a repeated one is refused. */
   readonly tree: string
+}
+
+/** How the Editor settled what the Scouts disagree about. */
+export interface ScoutDecision {
+  readonly question: string
+  readonly decision: string
+  readonly rationale: string
+}
+
+export interface InfrastructureFault {
+  readonly source: string
+  readonly message: string
+  readonly advice: string
 }

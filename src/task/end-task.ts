@@ -1,28 +1,45 @@
+import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { writeFileAtomic } from '../io/files.ts'
-import type { KeptVerification } from './kept-verification.ts'
-import type { InfrastructureFault } from './reports/stuck-facts.ts'
-import { removeStuckReport, stuckReport, writeStuckReport } from './reports/stuck-report.ts'
-import type { ChangedFile } from './reports/success-summary.ts'
-import { successSummary } from './reports/success-summary.ts'
-import { resolveStuckRuns } from './resolve-stuck-runs.ts'
+import { removeTree, writeFileAtomic } from '../io/files.ts'
+import type { RunStatus, Store } from '../store/contract.ts'
+import { flagRun } from '../store/flag-run.ts'
+import type { FinalState } from '../store/queue/contract.ts'
+import { readManifestState } from '../store/read-manifest.ts'
+import { runIds } from '../store/run-ids.ts'
+import {
+  type ActiveTask,
+  currentStrategy,
+  type KeptVerification,
+  type OpenedTask,
+  type TaskBase,
+} from './active-task.ts'
+import { type InfrastructureFault, type Milestone, milestones } from './contract.ts'
+import { placesOf } from './open-task.ts'
+import type { TaskTree } from './open-tree.ts'
+import {
+  removeStuckReport,
+  type StuckContext,
+  stuckReport,
+  writeStuckReport,
+} from './reports/stuck-report.ts'
+import { type SummaryFile, successSummary } from './reports/success-summary.ts'
 import { takeSnapshot } from './take-snapshot.ts'
-import { currentStrategy, type TaskInHand } from './task-in-hand.ts'
-import type { TaskTree } from './tree/open-tree.ts'
+import { TaskHalt } from './task-halt.ts'
+import { shutdown, type TaskEnd } from './task-request.ts'
 
-/** The papers of a task that is done. */
-export async function endSuccessful(hand: TaskInHand, verification: KeptVerification): Promise<string> {
-  const { journal, known, tree, baseline, request, task, run, powers, now } = hand
-  await takeSnapshot(hand, 'task_success')
+/** Writes the last snapshot, the summary and the patch of a task that passed. Returns the summary. */
+export async function writeSuccessFiles(active: ActiveTask, verification: KeptVerification): Promise<string> {
+  const { journal, known, tree, baseline, request, task, run, context, now } = active
+  await takeSnapshot(active, 'task_success')
   const summary = await journal.step('summary', async () =>
-    powers.redaction.text(
+    context.redaction.text(
       successSummary({
         task,
         description: request.description,
         at: now(),
         filesModified: await changedFiles(tree, baseline.tree, verification.tree),
         what: known.account,
-        strategy: currentStrategy(hand),
+        strategy: currentStrategy(active),
         runId: verification.runId ?? '',
         steps: verification.steps,
         attempts: known.attempts.length,
@@ -35,34 +52,28 @@ export async function endSuccessful(hand: TaskInHand, verification: KeptVerifica
   writeFileAtomic(run.reportPath('summary.md'), summary)
   writeFileAtomic(
     run.reportPath('changes.patch'),
-    withoutSecrets(await tree.patch(baseline.tree, verification.tree), powers),
+    withoutSecrets(await tree.patch(baseline.tree, verification.tree), context),
   )
-  if (hand.stuck !== null) {
+  if (active.stuck !== null) {
     removeStuckReport(request.repository)
-    resolveStuckRuns(powers.store, request.repository, hand.stuck)
+    resolveStuckRuns(context.store, request.repository, active.stuck)
   }
   return summary
 }
 
-/** Byte for byte, so that git can apply it elsewhere, unless a secret is in it: that is kept nowhere. */
-function withoutSecrets(patch: Uint8Array, { redaction }: TaskInHand['powers']): string | Uint8Array {
-  const text = Buffer.from(patch).toString('latin1')
-  return redaction.text(text) === text ? patch : redaction.text(Buffer.from(patch).toString('utf8'))
-}
-
-/** What is known of a task that is given up; parts of it may never have been opened. */
-export type GivenUp = Pick<TaskInHand, 'request' | 'task' | 'run' | 'powers' | 'emit' | 'now'> &
-  Partial<Pick<TaskInHand, 'known' | 'tree' | 'baseline'>>
-
-/** Writes the stuck report; answers its path. That of a dry run, which leaves the repository alone, is in its run directory. */
-export async function endStuck(
-  given: GivenUp,
+/**
+ * Writes the stuck report and returns its path. A dry run leaves the repository alone, so its report is in its run directory.
+ * `opened` is null when the task failed before its tree was open.
+ */
+export async function writeStuckFiles(
+  { request, task, run, context, emit, now }: TaskBase,
+  opened: OpenedTask | null,
   status: 'STUCK' | 'INFRA_ERROR',
   infrastructure: InfrastructureFault | null,
 ): Promise<string> {
-  const { request, task, run, powers, known, emit, now } = given
+  const known = opened?.known
   const failedStep = known?.verification?.failedStep
-  const text = powers.redaction.text(
+  const text = context.redaction.text(
     stuckReport({
       task,
       description: request.description,
@@ -71,7 +82,7 @@ export async function endStuck(
       infrastructure,
       attempts: known?.attempts ?? [],
       strategies: known?.strategies ?? [],
-      filesModified: await modifiedSoFar(given),
+      filesModified: opened === null ? [] : await modifiedSoFar(opened),
       lastLog: known?.verification?.log ?? '',
       ...(failedStep !== null && failedStep !== undefined && { failedStep }),
       diagnosis: known?.diagnosis ?? null,
@@ -91,8 +102,102 @@ export async function endStuck(
   }
 }
 
-async function modifiedSoFar({ tree, baseline }: GivenUp): Promise<readonly string[]> {
-  if (tree === undefined || baseline === undefined) return []
+export interface Halt {
+  readonly state: 'CANCELLED' | 'STUCK' | 'INFRA_ERROR'
+  readonly reason: string
+  readonly fault: InfrastructureFault | null
+}
+
+/**
+ * How a task ends after this error. Throws INTERRUPTED when the worker was stopped: the task has no end then. An unknown error
+ * does not crash the worker: its stack goes to `error.log`, and the task ends as an infrastructure error.
+ */
+export function haltReason(error: unknown, { context, run }: TaskBase): Halt {
+  const { signal } = context
+  const why =
+    error instanceof TaskHalt
+      ? error.why
+      : signal.aborted
+        ? ({ kind: signal.reason === shutdown ? 'left' : 'cancelled' } as const)
+        : ({ kind: 'infra', fault: faultOf(error, { context, run }) } as const)
+  switch (why.kind) {
+    case 'left':
+      throw new GantryError('INTERRUPTED', 'the worker was stopped; the task can be resumed')
+    case 'cancelled':
+      return { state: 'CANCELLED', reason: 'it was cancelled', fault: null }
+    case 'stuck':
+      return { state: 'STUCK', reason: why.reason, fault: null }
+    case 'infra':
+      return {
+        state: 'INFRA_ERROR',
+        reason: `${why.fault.source}: ${why.fault.message}`,
+        fault: why.fault,
+      }
+  }
+}
+
+function faultOf(error: unknown, { context, run }: Pick<TaskBase, 'context' | 'run'>): InfrastructureFault {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof GantryError)
+    return { source: 'Gantry', message, advice: error.hint ?? 'Fix it, then retry the task.' }
+  const stack = error instanceof Error ? (error.stack ?? message) : message
+  const path = run.logPath('error.log')
+  writeFileAtomic(path, `${context.redaction.text(stack)}\n`)
+  const advice = `This is a bug in Gantry; ${path} has the stack. Retry the task, and report it if it happens again.`
+  return { source: 'Gantry', message, advice }
+}
+
+const lastMilestones: Readonly<Record<FinalState, Milestone>> = {
+  SUCCESS: 'succeeded',
+  STUCK: 'stuck',
+  INFRA_ERROR: 'infra',
+  CANCELLED: 'cancelled',
+}
+
+const statuses: Readonly<Record<FinalState, Exclude<RunStatus, 'running'>>> = {
+  SUCCESS: 'pass',
+  STUCK: 'fail',
+  INFRA_ERROR: 'infra',
+  CANCELLED: 'interrupted',
+}
+
+/** Reports the end, removes the working directories and closes the run. Safe to repeat after a crash. */
+export async function concludeTask({ emit, request, context, run }: TaskBase, end: TaskEnd): Promise<void> {
+  if (end.state === 'STUCK' || end.state === 'INFRA_ERROR')
+    for (const id of [run.id, ...end.runIds]) setStuck(context.store, id, true, end.reason.slice(0, 500))
+  if (end.proposal !== null) {
+    const { diff, changes } = end.proposal
+    emit({ kind: 'diff', text: diff, files: changes.map(({ path }) => path) })
+  }
+  const last = end.state === 'SUCCESS' && request.dryRun ? 'proposed' : lastMilestones[end.state]
+  emit({ kind: 'milestone', milestone: last, text: milestones[last] })
+  emit({
+    kind: 'task_ended',
+    state: end.state,
+    reason: end.reason,
+    duration_ms: end.durationMs,
+    run_ids: end.runIds,
+    attempts: end.attempts,
+    replans: end.replans,
+    cost_usd: end.costUsd,
+    summary: end.summary,
+    report: end.report,
+  })
+  context.onChange({ phase: null, summary: end.summary })
+  for (const place of Object.values(placesOf(run))) removeTree(place)
+  await run.end({
+    status: statuses[end.state],
+    change: { refers_to: end.runIds, details: { reason: end.reason, state: end.state } },
+  })
+}
+
+/** Byte for byte, so that git can apply it elsewhere, unless it contains a secret: secrets are stored nowhere. */
+function withoutSecrets(patch: Uint8Array, { redaction }: TaskBase['context']): string | Uint8Array {
+  const text = Buffer.from(patch).toString('latin1')
+  return redaction.text(text) === text ? patch : redaction.text(Buffer.from(patch).toString('utf8'))
+}
+
+async function modifiedSoFar({ tree, baseline }: OpenedTask): Promise<readonly string[]> {
   try {
     return await tree.changes(baseline.tree, await tree.take())
   } catch (error) {
@@ -102,11 +207,36 @@ async function modifiedSoFar({ tree, baseline }: GivenUp): Promise<readonly stri
   }
 }
 
-async function changedFiles(tree: TaskTree, from: string, to: string): Promise<readonly ChangedFile[]> {
+async function changedFiles(tree: TaskTree, from: string, to: string): Promise<readonly SummaryFile[]> {
   const paths = await tree.changes(from, to)
   const [before, after] = await Promise.all([tree.entries(from, paths), tree.entries(to, paths)])
   return paths.map((path) => ({
     path,
     change: !before.has(path) ? 'added' : after.has(path) ? 'modified' : 'deleted',
   }))
+}
+
+/** The runs of an earlier, stuck attempt need no protection any longer: retention treats them like all others. */
+function resolveStuckRuns(store: Store, repository: string, stuck: StuckContext): void {
+  const tasks = runIds(store).flatMap(({ id }) => {
+    const state = readManifestState(join(store.runsDir, id))
+    if (state.kind !== 'whole') return []
+    const { kind, flags, details, refers_to } = state.manifest
+    const isOfTask =
+      kind === 'task' &&
+      flags.stuck &&
+      details.repository === repository &&
+      refers_to.some((run) => stuck.runIds.includes(run))
+    return isOfTask ? [id] : []
+  })
+  for (const id of [...tasks, ...stuck.runIds]) setStuck(store, id, false)
+}
+
+/** A run that was removed in the meantime is not an error. */
+function setStuck(store: Store, runId: string, isStuck: boolean, reason?: string): void {
+  try {
+    flagRun(store, runId, 'stuck', isStuck, reason)
+  } catch (error) {
+    if (!(error instanceof GantryError) || error.code !== 'NOT_FOUND') throw error
+  }
 }

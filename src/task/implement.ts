@@ -1,28 +1,44 @@
+import { join } from 'node:path'
+import type { AgentOutcome } from '../agents/contract.ts'
+import { weakenings } from '../guard-engine/tests/weakenings.ts'
+import { readJsonIfExists } from '../io/files.ts'
+import { writePrivateAtomic } from '../io/private-store.ts'
+import { type ActiveTask, currentStrategy, type KeptVerification, throwIfStopped } from './active-task.ts'
 import { loopLimits, milestones } from './contract.ts'
-import { editStep, type KeptEdit } from './edit-step.ts'
-import { missingTests } from './editor/missing-tests.ts'
-import type { Situation } from './editor/prompt-facts.ts'
-import { testsNow } from './editor/tests-now.ts'
-import type { TaskInHand } from './task-in-hand.ts'
+import { editorPrompt } from './editor/editor-prompt.ts'
+import type { Situation } from './editor/prompt-data.ts'
+import {
+  type GuardedFiles,
+  keepGuarded,
+  type PutBack,
+  putBackForbidden,
+  putGuardedBack,
+} from './editor/put-back.ts'
+import { missingTests, testInventory } from './editor/test-inventory.ts'
+import { placesOf } from './open-task.ts'
+import { infra, TaskHalt } from './task-halt.ts'
 
 /** How often the Editor is asked again after a tree that failed before. */
 const repeatsRefused = 2
+const maxDiffBytes = 200_000
 
 /**
- * Edits until the tree is one that was not verified before. An Editor that cannot come up with one is verified all the same, so
- * that the loop ends.
+ * The Editor changes files until the tree is one that was not verified before. After `repeatsRefused` refusals the tree is verified
+ * all the same, so that the loop ends. The first change must also bring tests.
  */
-export async function implement(hand: TaskInHand, situation: Situation): Promise<void> {
-  const { known, emit } = hand
-  let turn = await editStep(hand, situation)
+export async function implement(active: ActiveTask, situation: Situation): Promise<void> {
+  const { emit } = active
+  emit({ kind: 'milestone', milestone: 'implementing', text: milestones.implementing })
+  let turn = await editTurn(active, situation)
   for (let refused = 0; ; refused += 1) {
-    const repeated = repeats(hand, turn)
-    if (repeated === null) return
+    const repeated = repeatedTree(active, turn)
+    if (repeated === null) break
     if (refused === repeatsRefused) {
-      const message = `The Editor changed nothing that was not tried before, after ${repeatsRefused} refusals. It is verified all the same.`
-      known.notes.push(message)
-      emit({ kind: 'note', level: 'warning', message })
-      return
+      warn(
+        active,
+        `The Editor changed nothing that was not tried before, after ${repeatsRefused} refusals. It is verified all the same.`,
+      )
+      break
     }
     const of = repeated.attempt
     const which =
@@ -32,45 +48,13 @@ export async function implement(hand: TaskInHand, situation: Situation): Promise
       level: 'warning',
       message: `Refused before it was verified: ${which} (${refused + 1} of ${repeatsRefused}).`,
     })
-    turn = await editStep(hand, { kind: 'repeated', of, before: situation })
+    turn = await editTurn(active, { kind: 'repeated', of, before: situation })
   }
+  if (situation.kind === 'first') await demandTests(active)
+  announceChange(active)
 }
 
-function repeats(
-  { known, baseline }: TaskInHand,
-  { tree }: KeptEdit,
-): { readonly attempt: number | null } | null {
-  const failed = known.attempts.findLast((attempt) => attempt.tree === tree)
-  if (failed !== undefined) return { attempt: failed.attempt }
-  return known.attempts.length === 0 && tree === baseline.tree ? { attempt: null } : null
-}
-
-/** One further turn when behaviour changed and no test did. What is still missing then is told, not enforced. */
-export async function demandTests(hand: TaskInHand): Promise<void> {
-  const { known, emit } = hand
-  const missing = await untested(hand)
-  if (missing.length === 0) return
-  await editStep(hand, { kind: 'untested', files: missing })
-  const still = await untested(hand)
-  if (still.length === 0) return
-  const message = `No test was added or changed for ${still.slice(0, 5).join(', ')}${still.length > 5 ? ', …' : ''}.`
-  known.notes.push(message)
-  emit({ kind: 'note', level: 'warning', message })
-}
-
-/** Kept, so that a task that is taken up again asks the same question. */
-async function untested({ journal, known, tree, baseline, request }: TaskInHand): Promise<readonly string[]> {
-  return journal.step(`untested-${known.next.edit}`, async () => {
-    const changed = await tree.changes(baseline.tree, await tree.take())
-    return missingTests(changed, baseline.tests, await testsNow(tree.root, request.steps))
-  })
-}
-
-export function announceEdit({ emit }: TaskInHand): void {
-  emit({ kind: 'milestone', milestone: 'implementing', text: milestones.implementing })
-}
-
-export function announceChange({ emit, known }: TaskInHand): void {
+export function announceChange({ emit, known }: ActiveTask): void {
   emit({
     kind: 'milestone',
     milestone: 'implemented',
@@ -78,4 +62,179 @@ export function announceChange({ emit, known }: TaskInHand): void {
     attempt: known.attempts.length + 1,
     max_attempts: loopLimits.hardStopAt,
   })
+}
+
+/** What the Editor's prompt says about the verification that failed. */
+export function afterFailure(
+  { known }: ActiveTask,
+  kind: 'fix' | 'replan',
+  { log }: KeptVerification,
+): Situation {
+  return {
+    kind,
+    attempts: [...known.attempts],
+    log,
+    diagnosis: known.diagnosis,
+    earlier: known.strategies.slice(0, -1),
+  }
+}
+
+function repeatedTree(
+  { known, baseline }: ActiveTask,
+  { tree }: KeptEdit,
+): { readonly attempt: number | null } | null {
+  const failed = known.attempts.findLast((attempt) => attempt.tree === tree)
+  if (failed !== undefined) return { attempt: failed.attempt }
+  return known.attempts.length === 0 && tree === baseline.tree ? { attempt: null } : null
+}
+
+/** One further turn when behaviour changed and no test did. Tests that are still missing then are reported, not enforced. */
+async function demandTests(active: ActiveTask): Promise<void> {
+  const missing = await untestedFiles(active)
+  if (missing.length === 0) return
+  await editTurn(active, { kind: 'untested', files: missing })
+  const still = await untestedFiles(active)
+  if (still.length === 0) return
+  warn(
+    active,
+    `No test was added or changed for ${still.slice(0, 5).join(', ')}${still.length > 5 ? ', …' : ''}.`,
+  )
+}
+
+/** Kept, so that a resumed task asks the same question. */
+async function untestedFiles({
+  journal,
+  known,
+  tree,
+  baseline,
+  request,
+}: ActiveTask): Promise<readonly string[]> {
+  return journal.step(`untested-${known.next.edit}`, async () => {
+    const changed = await tree.changes(baseline.tree, await tree.take())
+    return missingTests(changed, baseline.tests, await testInventory(tree.root, request.steps))
+  })
+}
+
+/** One turn of the Editor, as the journal keeps it. */
+interface KeptEdit {
+  /** State of the tree afterwards. */
+  readonly tree: string
+  /** Changed by this turn. */
+  readonly files: readonly string[]
+  readonly account: string
+  readonly ending: AgentOutcome['ending']
+  readonly costUsd: number | null
+  readonly durationMs: number
+  readonly putBack: readonly PutBack[]
+  readonly weaker: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** One turn of the Editor, from the journal when it is there, and its events. */
+async function editTurn(active: ActiveTask, situation: Situation): Promise<KeptEdit> {
+  const { journal, known, emit, tree, baseline, request } = active
+  const number = known.next.edit
+  known.next.edit += 1
+  const kept = await journal.step(`edit-${number}`, () => edit(active, number, situation))
+  emit({
+    kind: 'edit',
+    agent: request.agent,
+    duration_ms: kept.durationMs,
+    files: kept.files,
+    cost_usd: kept.costUsd,
+    ending: kept.ending,
+  })
+  for (const { path, why, isLeft } of kept.putBack)
+    warn(active, `The Editor changed ${path}, which ${isLeft ? 'could not be' : 'was'} put back: ${why}.`)
+  for (const each of kept.weaker) warn(active, `Tests are weaker than before: ${each}.`)
+  for (const each of kept.warnings) warn(active, each)
+  known.weaker = kept.weaker
+  if (kept.account !== '') known.account = kept.account
+  const files = await tree.changes(baseline.tree, kept.tree)
+  emit({ kind: 'diff', text: await tree.diff(baseline.tree, kept.tree, maxDiffBytes), files })
+  return kept
+}
+
+/** Runs the Editor, then puts back what it changed outside of its limits. */
+async function edit(active: ActiveTask, number: number, situation: Situation): Promise<KeptEdit> {
+  const { journal, tree, writeLimits, tools, spending, context, signal, baseline, run, request } = active
+  throwIfStopped(active)
+  spending.check()
+  const begun = journal.kept<string>(`edit-${number}-begun`)
+  const before = begun ?? (await tree.take())
+  const guarded = guardedBefore(active, number, begun !== undefined)
+  if (begun === undefined) journal.keep(`edit-${number}-begun`, before)
+  const prompt = promptFor(active, situation, begun !== undefined)
+  const startedMs = performance.now()
+  const left = spending.budget.remainingUsd()
+  const outcome = await tools.edit({ prompt, number, signal, ...(left !== null && { maxCostUsd: left }) })
+  const durationMs = Math.round(performance.now() - startedMs)
+  spending.charge(outcome.costUsd)
+  spending.add(outcome.costUsd)
+  const ofGit = putGuardedBack(tree.root, guarded, 'git')
+  const forbidden = await putBackForbidden(tree, writeLimits, before, (patch) =>
+    writePrivateAtomic(run.reportPath(`put-back-${number}.patch`), patch),
+  )
+  const first = [...ofGit, ...forbidden]
+  const rest = putGuardedBack(tree.root, guarded).filter(
+    ({ path }) => !first.some((each) => each.path === path),
+  )
+  refuseBroken(active, outcome)
+  const after = await tree.take()
+  return {
+    tree: after,
+    files: await tree.changes(before, after),
+    account: context.redaction.text(outcome.finalText ?? ''),
+    ending: outcome.ending,
+    costUsd: outcome.costUsd,
+    durationMs,
+    putBack: [...first, ...rest],
+    weaker: weakenings(baseline.tests, await testInventory(tree.root, request.steps)).slice(0, 20),
+    warnings: outcome.warnings ?? [],
+  }
+}
+
+/** As they were when the turn began, also when an earlier process began it. They may contain secrets, so they are removed with the run's states of the tree. */
+function guardedBefore({ tree, run }: ActiveTask, number: number, isContinued: boolean): GuardedFiles {
+  const path = join(placesOf(run).shadow, `guarded-${number}.json`)
+  const kept = isContinued ? (readJsonIfExists(path) as GuardedFiles | undefined) : undefined
+  if (kept !== undefined) return kept
+  const guarded = keepGuarded(tree.root)
+  writePrivateAtomic(path, JSON.stringify(guarded))
+  return guarded
+}
+
+/** An infrastructure failure ends the task. An agent that crashed or ran out of time left work that is verified. */
+function refuseBroken(active: ActiveTask, { ending, failure, invalid }: AgentOutcome): void {
+  throwIfStopped(active)
+  if (ending === 'over_budget') {
+    const reason = 'the budget (--max-cost-usd) was spent in the middle of an edit'
+    throw new TaskHalt({ kind: 'stuck', reason })
+  }
+  const advice = 'Check the agent with gantry doctor, and that its model can be reached. Then retry the task.'
+  if (invalid !== undefined) throw infra('Editor', invalid, advice)
+  if (failure !== null) throw infra('Editor', `${failure.reason}: ${failure.message}`, advice)
+}
+
+function promptFor(active: ActiveTask, situation: Situation, isContinued: boolean): string {
+  const { task, known, request, stuck } = active
+  return editorPrompt({
+    task,
+    strategy: currentStrategy(active),
+    scoutA: known.scoutA?.report ?? null,
+    scoutB: known.scoutB?.report ?? null,
+    decisions: known.decisions,
+    conventions: known.conventions,
+    package: request.package,
+    steps: request.steps,
+    stuck,
+    situation,
+    weaker: known.weaker,
+    isContinued,
+  })
+}
+
+function warn({ emit, known }: ActiveTask, message: string): void {
+  if (!known.notes.includes(message)) known.notes.push(message)
+  emit({ kind: 'note', level: 'warning', message })
 }

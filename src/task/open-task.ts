@@ -3,69 +3,89 @@ import { GantryError } from '../core/error.ts'
 import { copyTree } from '../io/copy-tree.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { removeTree, resolveInside } from '../io/files.ts'
+import { gitInfo } from '../io/git.ts'
 import { homeDirectory } from '../io/host.ts'
 import type { LiveRun } from '../store/contract.ts'
-import { agentDirectory } from './agent-directory.ts'
-import type { ParsedTask, TaskStep } from './contract.ts'
-import { testsNow } from './editor/tests-now.ts'
+import { createRun } from '../store/create-run.ts'
+import { resumeRun } from '../store/resume-run.ts'
+import type { Baseline, Knowledge, OpenedTask, TaskBase } from './active-task.ts'
+import { agentDirectory, ignoreAgentDirectory } from './agent-directory.ts'
+import { testInventory } from './editor/test-inventory.ts'
 import { editorWriteLimits } from './editor/write-limits.ts'
-import { openFeed } from './journal/feed.ts'
-import type { Journal } from './journal/open-journal.ts'
-import { noLoops } from './loop/count.ts'
-import { readStuckReport, type StuckContext } from './reports/read-stuck-report.ts'
-import { ignoreAgentDirectory } from './snapshots/ignore-agent-directory.ts'
-import type { Spending } from './spending.ts'
+import { openFeed } from './journal.ts'
+import { noLoops } from './loop-counters.ts'
+import { openTree } from './open-tree.ts'
+import { readStuckReport, type StuckContext } from './reports/stuck-report.ts'
 import { editorStates } from './states.ts'
-import type { Baseline, Known, TaskInHand } from './task-in-hand.ts'
-import type { TaskPowers, TaskRequest } from './task-request.ts'
-import { openTree } from './tree/open-tree.ts'
+import type { TaskContext, TaskRequest } from './task-request.ts'
 
-export interface TaskGround {
-  readonly request: TaskRequest
-  readonly powers: TaskPowers
-  readonly task: ParsedTask
-  readonly run: LiveRun
-  readonly journal: Journal
-  readonly emit: (step: TaskStep) => void
-  readonly spending: Spending
-  readonly now: () => Date
+/** The run directory of the task: the one an earlier process began, if it is still there, else a new one. */
+export async function openTaskRun(request: TaskRequest, context: TaskContext): Promise<LiveRun> {
+  const { store, redaction, argv } = context
+  if (request.resumed && request.taskRunId !== null) {
+    try {
+      return resumeRun(store, request.taskRunId)
+    } catch (error) {
+      // It was removed, or the process died before it was complete. Nothing is lost.
+      if (!(error instanceof GantryError) || error.code !== 'NOT_FOUND') throw error
+    }
+  }
+  const git = await gitInfo(request.repository)
+  const [title = ''] = request.description.trim().split('\n')
+  const run = createRun(store, {
+    kind: 'task',
+    title: redaction.text(title.slice(0, 200)),
+    argv: argv.map(redaction.text),
+    cwd: request.repository,
+    ...(git !== null && { dirty: git.dirty, ...(git.commit !== null && { commit_sha: git.commit }) }),
+    details: {
+      task_id: request.taskId,
+      repository: request.repository,
+      description: redaction.text(request.description),
+    },
+  })
+  run.writePlan({ trials: [] })
+  return run
 }
 
-/** Everything up to the moment at which there is something to work with; the work itself is opened by whoever goes on. */
-export async function openTask(ground: TaskGround): Promise<Omit<TaskInHand, 'work'>> {
-  const { request, powers, run, journal, emit } = ground
+/** Opens the tree of a task and notes its state; the caller opens the tools. */
+export async function openTask(base: TaskBase): Promise<OpenedTask> {
+  const { request, context, run, journal, emit } = base
   const { home, scratch, shadow } = placesOf(run)
   for (const place of [home, scratch]) makeDirectories(place)
-  const root = request.dryRun ? await copyRepository(ground) : request.repository
-  if (!request.dryRun) ignoreOwn(ground)
-  const leaveOut = [agentDirectory, ...storeInside(ground)]
-  const tree = await openTree({ dir: shadow, root, leaveOut, env: powers.env })
+  const root = request.dryRun ? await copyRepository(base) : request.repository
+  if (!request.dryRun) ignoreOwn(base)
+  const leaveOut = [agentDirectory, ...storeInside(base)]
+  const tree = await openTree({ dir: shadow, root, leaveOut, env: context.env })
   const baseline = await journal.step(
     'baseline',
-    async (): Promise<Baseline> => ({ tree: await tree.take(), tests: await testsNow(root, request.steps) }),
+    async (): Promise<Baseline> => ({
+      tree: await tree.take(),
+      tests: await testInventory(root, request.steps),
+    }),
   )
-  const env = powers.env
+  const env = context.env
   return {
-    ...ground,
+    ...base,
     tree,
     baseline,
     writeLimits: editorWriteLimits({
       root,
-      artefacts: powers.store.root,
+      artefacts: context.store.root,
       scratch,
       home: homeDirectory(env),
       env,
       package: request.package,
     }),
     feed: openFeed(emit),
-    states: editorStates(emit, (state) => powers.onChange({ phase: state })),
-    signal: powers.signal,
-    stuck: stuckContext(ground),
+    states: editorStates(emit, (state) => context.onChange({ phase: state })),
+    signal: context.signal,
+    stuck: stuckContext(base),
     known: nothingKnown(),
   }
 }
 
-/** Of the run directory; gone when the task has ended. */
+/** Working directories inside the run directory. They are removed when the task ends. */
 export function placesOf({ dir }: LiveRun) {
   return {
     home: join(dir, 'home'),
@@ -75,7 +95,7 @@ export function placesOf({ dir }: LiveRun) {
   }
 }
 
-function nothingKnown(): Known {
+function nothingKnown(): Knowledge {
   return {
     scoutA: null,
     scoutB: null,
@@ -94,11 +114,11 @@ function nothingKnown(): Known {
   }
 }
 
-/** What a dry run works in. git's own directory stays where it is: a copy of it could lead back. */
-async function copyRepository(ground: TaskGround): Promise<string> {
-  const { request, run, journal, emit } = ground
+/** A dry run works in a copy. `.git` is not copied: links in it could lead back to the repository. */
+async function copyRepository(base: TaskBase): Promise<string> {
+  const { request, run, journal, emit } = base
   const { workspace } = placesOf(run)
-  const own = storeInside(ground)
+  const own = storeInside(base)
   await journal.step('workspace', async () => {
     removeTree(workspace)
     const left: string[] = []
@@ -116,13 +136,13 @@ async function copyRepository(ground: TaskGround): Promise<string> {
   return workspace
 }
 
-/** What Gantry keeps while it works is no part of the work, also when somebody keeps it in the repository. */
-function storeInside({ request, powers }: TaskGround): readonly string[] {
-  const path = relative(request.repository, powers.store.root)
+/** The run store is not part of the tree, also when it is inside the repository. */
+function storeInside({ request, context }: TaskBase): readonly string[] {
+  const path = relative(request.repository, context.store.root)
   return path === '' || path.startsWith('..') || isAbsolute(path) ? [] : [path]
 }
 
-function ignoreOwn({ request, emit }: TaskGround): void {
+function ignoreOwn({ request, emit }: TaskBase): void {
   try {
     if (ignoreAgentDirectory(request.repository))
       emit({ kind: 'note', level: 'info', message: 'agent/ was added to .gitignore.' })
@@ -132,9 +152,9 @@ function ignoreOwn({ request, emit }: TaskGround): void {
   }
 }
 
-/** Only of the same task, unless the person says that it is to go on from it. */
-function stuckContext({ request, emit, journal }: TaskGround): StuckContext | null {
-  // What the task began with stays, also when the report has been written anew since.
+/** Only a report about the same task counts, unless the user retries it explicitly. */
+function stuckContext({ request, emit, journal }: TaskBase): StuckContext | null {
+  // The task keeps the report it began with, also when the file has changed since.
   const kept = journal.kept<{ readonly context: StuckContext | null }>('stuck')
   const found = kept === undefined ? readStuckReport(request.repository) : kept.context
   const isOurs =

@@ -1,49 +1,51 @@
-import { GantryError } from '../core/error.ts'
 import { systemClock } from '../io/clock.ts'
-import { removeTree, writeFileAtomic } from '../io/files.ts'
 import { writePrivateAtomic } from '../io/private-store.ts'
-import type { LiveRun, RunStatus } from '../store/contract.ts'
 import type { FinalState } from '../store/queue/contract.ts'
-import { type Milestone, milestones } from './contract.ts'
-import { endStuck, endSuccessful, type GivenUp } from './end-task.ts'
-import { openJournal } from './journal/open-journal.ts'
-import { openTaskLog } from './journal/open-task-log.ts'
-import { openTask, placesOf, type TaskGround } from './open-task.ts'
-import { openTaskRun } from './open-task-run.ts'
+import {
+  type ActiveTask,
+  currentStrategy,
+  type KeptVerification,
+  type OpenedTask,
+  type TaskBase,
+  verificationRuns,
+} from './active-task.ts'
+import { analyse, diagnose } from './analyse.ts'
+import { milestones } from './contract.ts'
+import { applyProposedChange } from './dry-run/apply-proposal.ts'
+import { makeProposal, type Proposal } from './dry-run/proposal.ts'
+import { concludeTask, haltReason, writeStuckFiles, writeSuccessFiles } from './end-task.ts'
+import { afterFailure, implement } from './implement.ts'
+import { openJournal, openTaskLog } from './journal.ts'
+import { nextAction } from './loop-counters.ts'
+import { openTask, openTaskRun, placesOf } from './open-task.ts'
 import { parseTask } from './parse-task.ts'
-import { setStuck } from './resolve-stuck-runs.ts'
+import { replan } from './replan.ts'
 import { openSpending } from './spending.ts'
-import { isEnd } from './states.ts'
-import { type HaltReason, TaskHalt } from './task-halt.ts'
-import type { TaskInHand } from './task-in-hand.ts'
-import { shutdown, type TaskEnd, type TaskPowers, type TaskRequest } from './task-request.ts'
-import { workOnTask } from './work-on-task.ts'
+import { infra, TaskHalt } from './task-halt.ts'
+import type { TaskContext, TaskEnd, TaskRequest } from './task-request.ts'
+import { verifyStep } from './verify-step.ts'
 
 /**
- * One task from its first question to its end, or on from where an earlier process died. Whatever goes wrong on the way is an end
- * with a state; only a text that is no task, a run directory that cannot be had, and a worker that goes away throw.
+ * One task from its text to its end, or onward from where an earlier process stopped. `validateStart` has already checked that it
+ * can start. Whatever goes wrong on the way becomes an end with a state. Only a text that is not a task, a run directory that
+ * cannot be opened and a stopped worker throw.
  */
-export async function runTask(request: TaskRequest, powers: TaskPowers): Promise<TaskEnd> {
+export async function runTask(request: TaskRequest, context: TaskContext): Promise<TaskEnd> {
   const task = parseTask(request.description)
-  const run = await openTaskRun(request, powers)
+  const run = await openTaskRun(request, context)
   let isEnded = false
   try {
-    powers.onChange({ task_run_id: run.id })
+    context.onChange({ task_run_id: run.id })
     const journal = openJournal(run)
-    const now = powers.now ?? (() => systemClock.now())
+    const now = context.now ?? (() => systemClock.now())
     const startedMs = request.startedAt === undefined ? now().getTime() : Date.parse(request.startedAt)
-    const { redaction, onEvent } = powers
+    const { redaction, onEvent } = context
     const emit = await openTaskLog({ run, taskId: request.taskId, redaction, now, onEvent })
     const spending = openSpending(journal, request.maxCostUsd ?? null)
-    const ground: TaskGround = { request, powers, task, run, journal, emit, spending, now }
-    const earlier = journal.kept<TaskEnd>('end')
-    const end = earlier ?? (await bringToEnd(ground, startedMs))
+    const base: TaskBase = { request, context, task, run, journal, emit, spending, now }
+    const end = journal.kept<TaskEnd>('end') ?? (await workToEnd(base, startedMs))
     journal.keep('end', end)
-    conclude(ground, end)
-    await run.end({
-      status: statuses[end.state],
-      change: { refers_to: end.runIds, details: { reason: end.reason, state: end.state } },
-    })
+    await concludeTask(base, end)
     isEnded = true
     return end
   } finally {
@@ -51,18 +53,94 @@ export async function runTask(request: TaskRequest, powers: TaskPowers): Promise
   }
 }
 
-const statuses: Readonly<Record<FinalState, Exclude<RunStatus, 'running'>>> = {
-  SUCCESS: 'pass',
-  STUCK: 'fail',
-  INFRA_ERROR: 'infra',
-  CANCELLED: 'interrupted',
+/** Opens the task, does the work, and turns the outcome, or the halt that was thrown, into an end. */
+async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
+  const { context, run, spending } = base
+  announceStart(base)
+  let opened: OpenedTask | null = null
+  const end = (state: FinalState, reason: string, rest: Partial<TaskEnd> = {}): TaskEnd => ({
+    state,
+    reason: context.redaction.text(reason),
+    runId: run.id,
+    runIds: opened === null ? [] : verificationRuns(opened),
+    attempts: opened?.known.attempts.length ?? 0,
+    replans: opened?.known.counters.replans ?? 0,
+    costUsd: spending.total(),
+    // Includes processes that died on the task, and the time in between.
+    durationMs: Math.max(0, base.now().getTime() - startedMs),
+    summary: null,
+    report: null,
+    proposal: null,
+    ...rest,
+  })
+  try {
+    opened = await openTask(base)
+    const { tree, signal, feed, states } = opened
+    const { home, scratch } = placesOf(run)
+    const site = { run, root: tree.root, budget: spending.budget, emit: feed.emit, signal, home, scratch }
+    await using tools = await context.open(site)
+    const active: ActiveTask = { ...opened, tools }
+    const outcome = await changeAndVerify(active)
+    if (outcome.kind === 'proposed') {
+      states.move('COMPLETED', 'the proposal is ready')
+      return end('SUCCESS', 'the proposal is ready', { proposal: outcome.proposal })
+    }
+    const summary = await writeSuccessFiles(active, outcome.verification)
+    states.move('COMPLETED', 'every step of the verification passed')
+    return end('SUCCESS', 'every step of the verification passed', { summary })
+  } catch (error) {
+    const halt = haltReason(error, base)
+    opened?.states.stop(halt.state, halt.reason)
+    if (halt.state === 'CANCELLED') return end('CANCELLED', halt.reason)
+    const report = await writeStuckFiles(base, opened, halt.state, halt.fault)
+    return end(halt.state, halt.reason, { report })
+  }
 }
 
-/** As much of the task as could be opened, for whoever has to write its end. */
-type Opened = { -readonly [Key in keyof TaskInHand]?: TaskInHand[Key] }
+type Outcome =
+  | { readonly kind: 'verified'; readonly verification: KeptVerification }
+  | { readonly kind: 'proposed'; readonly proposal: Proposal }
 
-async function bringToEnd(ground: TaskGround, startedMs: number): Promise<TaskEnd> {
-  const { request, powers, run, emit, spending, task } = ground
+/** The course of a task: Scouts and a strategy, the Editor, then the Verifier and the Editor in turn until every step passes. */
+async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
+  const { request, states, known } = active
+  if (request.proposal !== undefined) await applyProposedChange(active, request.proposal)
+  else {
+    await analyse(active)
+    states.move('IMPLEMENTING', 'the analysis is complete')
+    await implement(active, { kind: 'first' })
+  }
+  if (request.dryRun) return { kind: 'proposed', proposal: await propose(active) }
+  for (;;) {
+    const verified = await verifyStep(active)
+    const { totalVerifyLoops, consecutiveFailures } = known.counters
+    switch (nextAction(known.counters, verified.status)) {
+      case 'SUCCESS':
+        return { kind: 'verified', verification: verified }
+      case 'CONTINUE':
+        states.move('DEBUGGING', `verification ${known.attempts.length} failed`)
+        await diagnose(active, verified)
+        await implement(active, afterFailure(active, 'fix', verified))
+        break
+      case 'REPLAN':
+        states.move('REPLANNING', `${consecutiveFailures} verifications in a row failed`)
+        await replan(active, verified)
+        states.move('IMPLEMENTING', `strategy ${known.strategies.length}`)
+        await implement(active, afterFailure(active, 'replan', verified))
+        break
+      case 'HARD_STOP':
+        throw new TaskHalt({ kind: 'stuck', reason: `${totalVerifyLoops} verifications failed` })
+      case 'INFRA_STOP':
+        throw infra(
+          'Verifier',
+          `${verified.error?.type ?? 'unknown'}: ${verified.error?.message ?? ''}`,
+          'Check the sandbox with gantry doctor, then retry the task. The changes so far are kept.',
+        )
+    }
+  }
+}
+
+function announceStart({ request, run, emit, task }: TaskBase): void {
   emit({
     kind: 'task_started',
     description: request.description,
@@ -75,124 +153,20 @@ async function bringToEnd(ground: TaskGround, startedMs: number): Promise<TaskEn
   })
   emit({ kind: 'milestone', milestone: 'started', text: milestones.started })
   for (const message of task.warnings) emit({ kind: 'note', level: 'warning', message })
-  const opened: Opened = {}
-  const end = (state: FinalState, reason: string, rest: Partial<TaskEnd> = {}): TaskEnd => ({
-    state,
-    reason: powers.redaction.text(reason),
-    runId: run.id,
-    runIds: (opened.known?.attempts ?? []).flatMap(({ runId }) => (runId === null ? [] : [runId])),
-    attempts: opened.known?.attempts.length ?? 0,
-    replans: opened.known?.counters.replans ?? 0,
-    costUsd: spending.total(),
-    // Also the time of processes that died on it, and the time nobody worked on it.
-    durationMs: Math.max(0, ground.now().getTime() - startedMs),
-    summary: null,
-    report: null,
-    proposal: null,
-    ...rest,
-  })
-  try {
-    const before = await openTask(ground)
-    Object.assign(opened, before)
-    const { home, scratch } = placesOf(run)
-    const { tree, signal, feed } = before
-    await using work = await powers.open({
-      run,
-      root: tree.root,
-      budget: spending.budget,
-      emit: feed.emit,
-      signal,
-      home,
-      scratch,
-    })
-    const hand: TaskInHand = { ...before, work }
-    const result = await workOnTask(hand)
-    if (result.kind === 'proposed') {
-      const { proposal } = result
-      writePrivateAtomic(run.reportPath('proposal.json'), `${JSON.stringify(proposal, null, 2)}\n`)
-      writePrivateAtomic(run.reportPath('proposal.patch'), Buffer.from(proposal.patch, 'base64'))
-      hand.states.move('COMPLETED', 'the proposal is ready')
-      return end('SUCCESS', 'the proposal is ready', { proposal })
-    }
-    const summary = await endSuccessful(hand, result.verification)
-    hand.states.move('COMPLETED', 'every step of the verification passed')
-    return end('SUCCESS', 'every step of the verification passed', { summary })
-  } catch (error) {
-    const why = reasonOf(error, ground)
-    const given: GivenUp = { ...ground, ...opened }
-    switch (why.kind) {
-      case 'left':
-        throw new GantryError('INTERRUPTED', 'the worker was stopped; the task can be taken up again')
-      case 'cancelled':
-        stop(opened, 'CANCELLED', 'it was cancelled')
-        return end('CANCELLED', 'it was cancelled')
-      case 'stuck':
-        stop(opened, 'STUCK', why.reason)
-        return end('STUCK', why.reason, { report: await endStuck(given, 'STUCK', null) })
-      case 'infra': {
-        const { source, message } = why.fault
-        const reason = `${source}: ${message}`
-        stop(opened, 'INFRA_ERROR', reason)
-        return end('INFRA_ERROR', reason, { report: await endStuck(given, 'INFRA_ERROR', why.fault) })
-      }
-    }
-  }
 }
 
-function stop({ states }: Opened, to: 'CANCELLED' | 'STUCK' | 'INFRA_ERROR', reason: string): void {
-  if (states !== undefined && !isEnd(states.current)) states.move(to, reason)
-}
-
-/** Nothing that is thrown crashes the worker: what is no known fault is kept with its stack, and ends the task as infrastructure. */
-function reasonOf(error: unknown, { powers, run }: TaskGround): HaltReason {
-  if (error instanceof TaskHalt) return error.why
-  if (powers.signal.aborted) return { kind: powers.signal.reason === shutdown ? 'left' : 'cancelled' }
-  const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof GantryError)
-    return {
-      kind: 'infra',
-      fault: { source: 'Gantry', message, advice: error.hint ?? 'Mend it, then retry the task.' },
-    }
-  const stack = error instanceof Error ? (error.stack ?? message) : message
-  const path = run.logPath('error.log')
-  writeFileAtomic(path, `${powers.redaction.text(stack)}\n`)
-  const advice = `This is a fault of Gantry itself; ${path} tells where. Retry the task, and report it if it comes again.`
-  return { kind: 'infra', fault: { source: 'Gantry', message, advice } }
-}
-
-const lastMilestones: Readonly<Record<FinalState, Milestone>> = {
-  SUCCESS: 'succeeded',
-  STUCK: 'stuck',
-  INFRA_ERROR: 'infra',
-  CANCELLED: 'cancelled',
-}
-
-/** Tells the end, and lets go of what nobody needs any more. May be done again after a crash. */
-function conclude({ emit, request, powers, run }: TaskGround, end: TaskEnd): void {
-  if (end.state === 'STUCK' || end.state === 'INFRA_ERROR')
-    for (const id of [run.id, ...end.runIds]) setStuck(powers.store, id, true, end.reason.slice(0, 500))
-  if (end.proposal !== null) {
-    const { diff, changes } = end.proposal
-    emit({ kind: 'diff', text: diff, files: changes.map(({ path }) => path) })
-  }
-  const last = end.state === 'SUCCESS' && request.dryRun ? 'proposed' : lastMilestones[end.state]
-  emit({ kind: 'milestone', milestone: last, text: milestones[last] })
-  emit({
-    kind: 'task_ended',
-    state: end.state,
-    reason: end.reason,
-    duration_ms: end.durationMs,
-    run_ids: end.runIds,
-    attempts: end.attempts,
-    replans: end.replans,
-    cost_usd: end.costUsd,
-    summary: end.summary,
-    report: end.report,
-  })
-  powers.onChange({ phase: null, summary: end.summary })
-  sweep(run)
-}
-
-function sweep(run: LiveRun): void {
-  for (const place of Object.values(placesOf(run))) removeTree(place)
+/** The end of a dry run: the change as a proposal, in the journal and in the run directory. */
+async function propose(active: ActiveTask): Promise<Proposal> {
+  const { journal, request, run, tree, baseline } = active
+  const proposal = await journal.step('proposal', async () =>
+    makeProposal(tree, baseline.tree, await tree.take(), {
+      taskId: request.taskId,
+      runId: run.id,
+      description: request.description,
+      strategy: currentStrategy(active),
+    }),
+  )
+  writePrivateAtomic(run.reportPath('proposal.json'), `${JSON.stringify(proposal, null, 2)}\n`)
+  writePrivateAtomic(run.reportPath('proposal.patch'), Buffer.from(proposal.patch, 'base64'))
+  return proposal
 }

@@ -1,10 +1,10 @@
 import { type Budget, createBudget } from '../models/budget.ts'
 import { formatCost } from '../report/quantity.ts'
-import type { Journal } from './journal/open-journal.ts'
+import type { Journal } from './journal.ts'
 import { TaskHalt } from './task-halt.ts'
 
 /** What a task has cost, in this process and in earlier ones, and what it may still cost. */
-export interface Spending {
+export interface TaskSpending {
   readonly budget: Budget
   /** To be called before the step that cost it is kept: a step that is repeated is paid for twice. null: nobody knows. */
   add(costUsd: number | null): void
@@ -21,7 +21,7 @@ interface Kept {
   readonly metered: number
 }
 
-export function openSpending(journal: Journal, capUsd: number | null): Spending {
+export function openSpending(journal: Journal, capUsd: number | null): TaskSpending {
   let { usd, metered } = journal.kept<Kept>('spent') ?? { usd: 0, metered: 0 }
   const inner = createBudget(capUsd, usd)
   let isRefused = false

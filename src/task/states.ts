@@ -1,10 +1,11 @@
 import type { EditorState, TaskStep } from './contract.ts'
 
-/** What the Editor is doing. Once it has ended nothing moves it any more. */
+/** What the Editor is doing. An end is final. */
 export interface EditorStates {
-  readonly current: EditorState
   /** Throws for a step the machine does not have, which is a bug of ours. */
   move(to: EditorState, reason: string): void
+  /** Moves to an end unless there is one already. */
+  stop(to: 'STUCK' | 'INFRA_ERROR' | 'CANCELLED', reason: string): void
 }
 
 const ends: readonly EditorState[] = ['COMPLETED', 'STUCK', 'INFRA_ERROR', 'CANCELLED']
@@ -29,16 +30,17 @@ export function editorStates(
   onMove: (state: EditorState) => void,
 ): EditorStates {
   let current: EditorState = 'IDLE'
+  const move = (to: EditorState, reason: string): void => {
+    if (!moves[current].includes(to)) throw new Error(`the Editor cannot go from ${current} to ${to}`)
+    const from = current
+    current = to
+    emit({ kind: 'state_transition', from, to, reason })
+    onMove(to)
+  }
   return {
-    get current() {
-      return current
-    },
-    move: (to, reason) => {
-      if (!moves[current].includes(to)) throw new Error(`the Editor cannot go from ${current} to ${to}`)
-      const from = current
-      current = to
-      emit({ kind: 'state_transition', from, to, reason })
-      onMove(to)
+    move,
+    stop: (to, reason) => {
+      if (!isEnd(current)) move(to, reason)
     },
   }
 }

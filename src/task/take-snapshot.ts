@@ -1,13 +1,15 @@
 import { join } from 'node:path'
 import { namesIn } from '../io/directory.ts'
-import { agentDirectory } from './agent-directory.ts'
-import type { SnapshotTrigger } from './contract.ts'
-import { writeSnapshot } from './snapshots/write-snapshot.ts'
-import { currentStrategy, type TaskInHand } from './task-in-hand.ts'
+import { writeFileAtomic } from '../io/files.ts'
+import { pointLink } from '../io/point-link.ts'
+import { type ActiveTask, currentStrategy } from './active-task.ts'
+import { agentDirectory, openAgentDirectory } from './agent-directory.ts'
+import type { ScoutDecision, SnapshotTrigger } from './contract.ts'
+import { oneLine } from './markdown-text.ts'
 
 /** Exactly one for every milestone, also when the process dies between writing it and remembering that it did. */
-export async function takeSnapshot(hand: TaskInHand, trigger: SnapshotTrigger): Promise<void> {
-  const { journal, known, tree, baseline, emit, now } = hand
+export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger): Promise<void> {
+  const { journal, known, tree, baseline, emit, now } = active
   const name = `snapshot-${trigger.replace('_', '-')}-${known.counters.replans}`
   const path = await journal.step(name, async () => {
     const there = snapshotsIn(tree.root)
@@ -22,7 +24,7 @@ export async function takeSnapshot(hand: TaskInHand, trigger: SnapshotTrigger): 
       scoutA: scoutA?.raw ?? null,
       scoutB: scoutB?.raw ?? null,
       editor: {
-        hypothesis: currentStrategy(hand),
+        hypothesis: currentStrategy(active),
         filesModified: await tree.changes(baseline.tree, await tree.take()),
         verifyAttempts: attempts.length,
         consecutiveFailures: counters.consecutiveFailures,
@@ -36,4 +38,84 @@ export async function takeSnapshot(hand: TaskInHand, trigger: SnapshotTrigger): 
 
 function snapshotsIn(root: string): readonly string[] {
   return namesIn(join(root, agentDirectory)).filter((name) => /^context_\d+\.md$/.test(name))
+}
+
+/** What the Editor knew at a milestone. Conversations with models are never in it. */
+export interface Snapshot {
+  readonly trigger: SnapshotTrigger
+  readonly at: Date
+  /** The Scouts' answers exactly as they were received; null when one was not asked. */
+  readonly scoutA: string | null
+  readonly scoutB: string | null
+  readonly editor: EditorSnapshot
+  readonly decisions: readonly ScoutDecision[]
+}
+
+interface EditorSnapshot {
+  readonly hypothesis: string
+  readonly filesModified: readonly string[]
+  readonly verifyAttempts: number
+  readonly consecutiveFailures: number
+  readonly totalLoops: number
+}
+
+/** Writes the next `agent/context_NNN.md` and lets `context_latest.md` lead to it. Returns its path in the repository. */
+export function writeSnapshot(root: string, snapshot: Snapshot): string {
+  const directory = openAgentDirectory(root)
+  const name = `context_${String(lastNumber(directory) + 1).padStart(3, '0')}.md`
+  writeFileAtomic(join(directory, name), snapshotText(snapshot))
+  pointLink(join(directory, 'context_latest.md'), name)
+  return `${agentDirectory}/${name}`
+}
+
+function lastNumber(directory: string): number {
+  const numbers = namesIn(directory).map((name) => Number(/^context_(\d{3,9})\.md$/.exec(name)?.[1] ?? 0))
+  return Math.max(0, ...numbers)
+}
+
+const titles: Readonly<Record<SnapshotTrigger, string>> = {
+  task_start: 'Task start',
+  replan: 'REPLAN',
+  task_success: 'Task success',
+}
+
+function snapshotText({ trigger, at, scoutA, scoutB, editor, decisions }: Snapshot): string {
+  return `# Context Snapshot
+
+## Timestamp
+
+${at.toISOString()}
+
+## Milestone
+
+${titles[trigger]}
+
+## Scout A Report
+
+${fenced(scoutA)}
+
+## Scout B Report
+
+${fenced(scoutB)}
+
+## Editor State
+
+- Hypothesis: ${oneLine(editor.hypothesis)}
+- Files modified: ${editor.filesModified.length === 0 ? 'none' : editor.filesModified.join(', ')}
+- Verify attempts: ${editor.verifyAttempts}
+- Consecutive failures: ${editor.consecutiveFailures}
+- Total loops: ${editor.totalLoops}
+${decisions.length === 0 ? '' : `\n## Decisions\n\n${decisions.map(decisionText).join('\n')}\n`}`
+}
+
+function decisionText({ question, decision, rationale }: ScoutDecision): string {
+  return `- ${oneLine(question)}: ${oneLine(decision)}, because ${oneLine(rationale)}`
+}
+
+/** The fence is longer than any in the text, so that the text cannot end it. */
+function fenced(raw: string | null): string {
+  if (raw === null) return 'Not asked.'
+  const longest = Math.max(2, ...[...raw.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}json\n${raw}\n${fence}`
 }

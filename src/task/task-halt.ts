@@ -1,4 +1,4 @@
-import type { InfrastructureFault } from './reports/stuck-facts.ts'
+import type { InfrastructureFault } from './contract.ts'
 
 /** Why a task ends before it is done. */
 export type HaltReason =

@@ -36,7 +36,7 @@ export interface TaskRequest {
   readonly retry?: boolean
 }
 
-export interface TaskPowers {
+export interface TaskContext {
   readonly store: Store
   /** Of the caller. */
   readonly env: Readonly<Record<string, string | undefined>>
@@ -48,7 +48,7 @@ export interface TaskPowers {
   readonly onEvent: (event: TaskEvent) => void
   readonly onChange: (change: TaskChange) => void
   /** Opens what the task works with; let go when the task ends. */
-  readonly open: (site: TaskSite) => Promise<TaskWork>
+  readonly open: (site: TaskSite) => Promise<TaskTools>
   readonly now?: () => Date
 }
 
@@ -66,7 +66,7 @@ export interface TaskSite {
   readonly scratch: string
 }
 
-export interface TaskWork extends AsyncDisposable {
+export interface TaskTools extends AsyncDisposable {
   readonly scouts: Scouts
   /** For new strategies. */
   readonly model: Model

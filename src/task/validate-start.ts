@@ -16,6 +16,7 @@ import { type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
 import { checkAgentDirectory } from './agent-directory.ts'
 import type { ParsedTask } from './contract.ts'
 import { parseTask } from './parse-task.ts'
+import type { TaskSubmission } from './worker/submit-task.ts'
 
 export interface StartRequest {
   /** As the person named it; a real path where it can be had. */
@@ -195,4 +196,27 @@ async function probe({ sandbox, env, signal }: StartRequest): Promise<SandboxEng
 function unusable(message: string, fix?: string): GantryError {
   const hint = fix === undefined ? 'Choose another engine with --sandbox.' : `Try: ${fix}`
   return new GantryError('SPAWN_FAILED', message, { hint })
+}
+
+/**
+ * Throws one GantryError with everything that would keep a task from starting, before it is queued. Answers what a person should
+ * know all the same.
+ */
+export async function checkSubmission(
+  { repository, description, options = {} }: TaskSubmission,
+  { env, signal }: Pick<StartRequest, 'env' | 'signal'>,
+): Promise<readonly string[]> {
+  const { agent = 'builtin', model = 'default', sandbox = 'auto', config_file } = options
+  const check = await validateStart({
+    repository,
+    description,
+    agent,
+    model,
+    sandbox,
+    env,
+    signal,
+    ...(config_file !== undefined && { configFile: config_file }),
+  })
+  if (check.kind === 'refused') throw startError(check.problems)
+  return check.warnings
 }

@@ -1,4 +1,4 @@
-import { submissionAgain } from '../../task/worker/submission-again.ts'
+import { submissionAgain } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
 import { checkStart } from './check-start.ts'
 import { findTask } from './find-task.ts'

@@ -6,10 +6,9 @@ import { plainLine, plainText } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
-import { lastDiff } from '../../task/last-diff.ts'
-import { taskEvents } from '../../task/task-events.ts'
-import { taskPapers } from '../../task/task-papers.ts'
-import { tallyFrom } from '../../task/telemetry/task-tally.ts'
+import { lastDiff, taskEvents } from '../../task/task-events.ts'
+import { taskReports } from '../../task/task-reports.ts'
+import { tallyFrom } from '../../task/telemetry/task-metrics.ts'
 import type { VerifierStatus } from '../../verifier/contract.ts'
 import type { CliContext } from '../context.ts'
 import { findTask } from './find-task.ts'
@@ -26,7 +25,7 @@ interface Wanted {
 export function showTask(name: string, { json, diff, report }: Wanted, context: CliContext): Promise<void> {
   return withQueue(context, (queue, store) => {
     const task = findTask(queue, name)
-    const { summary, stuckReport, ...kept } = taskPapers(store, task)
+    const { summary, stuckReport, ...kept } = taskReports(store, task)
     const changes = kept.diff ?? lastDiff(queue, task.id)
     const paper = summary ?? stuckReport
     const { stdout } = context

@@ -1,12 +1,12 @@
 import { createRedaction } from '../../core/redaction.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
-import { type Submission, submitTask } from '../../task/worker/submit-task.ts'
+import { submitTask, type TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
 
 /** Queues a task; says aloud what was taken out of its text. */
 export function submitted(
   queue: TaskQueue,
-  submission: Submission,
+  submission: TaskSubmission,
   { env, stderr }: Pick<CliContext, 'env' | 'stderr'>,
 ): QueuedTask {
   const task = submitTask(queue, submission, createRedaction([], env))

@@ -1,4 +1,4 @@
-import type { Submission } from '../../task/worker/submit-task.ts'
+import type { TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
 import { checkStart } from './check-start.ts'
 import { repositoryOf, type TaskFlags, taskOptions } from './task-flags.ts'
@@ -9,7 +9,7 @@ export async function taskSubmission(
   words: readonly string[],
   flags: TaskFlags,
   context: CliContext,
-): Promise<Submission> {
+): Promise<TaskSubmission> {
   const submission = {
     repository: repositoryOf(context, flags),
     description: await taskText(words),

@@ -4,8 +4,8 @@ import { plainText } from '../../report/plain-text.ts'
 import type { Store } from '../../store/contract.ts'
 import type { FinalState, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import type { TaskEvent } from '../../task/contract.ts'
-import { taskPapers } from '../../task/task-papers.ts'
-import type { Submission } from '../../task/worker/submit-task.ts'
+import { taskReports } from '../../task/task-reports.ts'
+import type { TaskSubmission } from '../../task/worker/submit-task.ts'
 import { workOnQueue } from '../../task/worker/work-on-queue.ts'
 import type { CliContext } from '../context.ts'
 import { followTask } from './follow-task.ts'
@@ -25,7 +25,7 @@ const exitCodes = {
 
 /** Queues a task, works until it has ended, whoever did it, and tells what happens to it. */
 export function workUntilEnded(
-  submission: Submission,
+  submission: TaskSubmission,
   { json, verbose }: Pick<TaskFlags, 'json' | 'verbose'>,
   context: CliContext,
 ): Promise<void> {
@@ -82,7 +82,7 @@ function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliContext)
     stdout.write('The task was taken out of the queue.\n')
     return
   }
-  const { summary, stuckReport, diff } = taskPapers(store, task)
+  const { summary, stuckReport, diff } = taskReports(store, task)
   if (summary !== null) stdout.write(`\n${plainText(summary)}`)
   if (stuckReport !== null)
     stdout.write(

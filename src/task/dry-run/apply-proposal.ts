@@ -1,20 +1,51 @@
-import type { TaskTree } from '../tree/open-tree.ts'
+import { type ActiveTask, throwIfStopped } from '../active-task.ts'
+import { settleConflicts } from '../analyse.ts'
+import { milestones } from '../contract.ts'
+import { announceChange } from '../implement.ts'
+import type { TaskTree } from '../open-tree.ts'
+import { takeSnapshot } from '../take-snapshot.ts'
+import { TaskHalt } from '../task-halt.ts'
 import { fingerprints, type Proposal } from './proposal.ts'
 
-export type Applied =
+/** `gantry task apply`: the proposal of a dry run takes the place of the analysis and of the first edit. */
+export async function applyProposedChange(active: ActiveTask, proposal: Proposal): Promise<void> {
+  const { journal, states, emit, known, tree, writeLimits } = active
+  states.move('IMPLEMENTING', 'a proposal is applied')
+  known.strategies.push(proposal.strategy)
+  emit({ kind: 'milestone', milestone: 'applying', text: milestones.applying })
+  await settleConflicts(active)
+  await takeSnapshot(active, 'task_start')
+  const applied = await journal.step('apply', async () => {
+    throwIfStopped(active)
+    const begun = journal.kept<string>('apply-begun')
+    // An earlier process may have applied half of it.
+    if (begun !== undefined) await tree.putBack(begun, await tree.changes(begun, await tree.take()))
+    else journal.keep('apply-begun', await tree.take())
+    return applyProposal(tree, proposal, (path) => writeLimits.whyRefused(`${tree.root}/${path}`))
+  })
+  if (applied.kind === 'refused') {
+    const reason = `the proposal is not applied: ${applied.reason}: ${applied.conflicts.join('; ')}`
+    throw new TaskHalt({ kind: 'stuck', reason })
+  }
+  emit({ kind: 'diff', text: proposal.diff, files: proposal.changes.map(({ path }) => path) })
+  known.account = `The proposal of ${proposal.task_id} was applied.`
+  announceChange(active)
+}
+
+export type AppliedProposal =
   | { readonly kind: 'applied'; readonly files: readonly string[] }
   /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly reason: string; readonly conflicts: readonly string[] }
 
 /**
- * Brings a proposal into the tree, wholly or not at all. `whyRefused` is the write boundary: a path it refuses refuses the whole
- * proposal. So does a file that is no longer what the proposal was made on, and a patch that touches more than it says.
+ * Applies a proposal to the tree, wholly or not at all. Refused are: a path that `whyRefused` refuses, a file that has changed since
+ * the proposal was made, and a patch that changes more files than the proposal lists.
  */
 export async function applyProposal(
   tree: TaskTree,
   proposal: Proposal,
   whyRefused: (path: string) => string | null,
-): Promise<Applied> {
+): Promise<AppliedProposal> {
   const paths = proposal.changes.map(({ path }) => path)
   const outside = paths.flatMap((path) => {
     const why = whyRefused(path)
@@ -40,6 +71,6 @@ export async function applyProposal(
   return refused('the patch changes more than the proposal says', unsaid)
 }
 
-function refused(reason: string, conflicts: readonly string[]): Applied {
+function refused(reason: string, conflicts: readonly string[]): AppliedProposal {
   return { kind: 'refused', reason, conflicts }
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type Lab, type LabOptions, openLab, sum, tested, write } from '../../../test/support/task-lab.ts'
-import { openTree } from '../tree/open-tree.ts'
+import { openTree } from '../open-tree.ts'
 import { type Proposal, readProposal } from './proposal.ts'
 
 const labs: Lab[] = []

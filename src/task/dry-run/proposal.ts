@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
 import { sha256 } from '../../io/sha256.ts'
-import type { TaskTree } from '../tree/open-tree.ts'
+import type { TaskTree } from '../open-tree.ts'
 
 const changeSchema = z.strictObject({
   path: z.string().min(1).refine(isPlain, { error: 'the path leads out of the repository' }),

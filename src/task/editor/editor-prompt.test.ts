@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { parseTask } from '../parse-task.ts'
 import { editorPrompt } from './editor-prompt.ts'
-import type { PromptFacts } from './prompt-facts.ts'
+import type { EditorPromptFacts } from './prompt-data.ts'
 
 const task = parseTask(
   'Fix the sum.\n\nConstraints:\n- keep the API\n\nNon-goals:\n- speed\n\nBoundaries:\n- not the parser\n',
 )
-const facts: PromptFacts = {
+const facts: EditorPromptFacts = {
   task,
   strategy: 'Mend the sign.',
   scoutA: null,

@@ -1,12 +1,11 @@
 import { quoteData } from '../../judge/quote-data.ts'
-import { promptData } from './prompt-data.ts'
-import type { PromptFacts, Situation } from './prompt-facts.ts'
+import { type EditorPromptFacts, promptData, type Situation } from './prompt-data.ts'
 import type { Conventions } from './sample-conventions.ts'
 
 const maxListed = 20
 
 /** What the Editor is asked. The person's words are the task; whatever a repository, a log or a Scout says is quoted as data. */
-export function editorPrompt(facts: PromptFacts): string {
+export function editorPrompt(facts: EditorPromptFacts): string {
   const { task, strategy, situation } = facts
   const data = promptData(facts)
   const quoted = quoteData(data)
@@ -47,7 +46,7 @@ export function editorPrompt(facts: PromptFacts): string {
   ].join('\n')
 }
 
-function rulesOf(facts: PromptFacts): readonly string[] {
+function rulesOf(facts: EditorPromptFacts): readonly string[] {
   const { conventions, steps } = facts
   const framework = conventions?.tests.framework ?? facts.scoutB?.test?.detected_framework ?? null
   const naming = conventions?.tests.naming

@@ -1,12 +1,11 @@
-import type { ScoutAReport } from '../scouts/scout-a-schema.ts'
-import type { ScoutBReport } from '../scouts/scout-b-schema.ts'
-import type { Decision } from '../snapshots/write-snapshot.ts'
+import type { ScoutDecision } from '../contract.ts'
+import type { ScoutAReport, ScoutBReport } from '../scouts/report-schemas.ts'
 
 /**
  * What the two Scouts disagree about, settled: whatever is about tests or builds is Scout B's to know, all else Scout A's. Nobody
  * is asked.
  */
-export function findConflicts(a: ScoutAReport, b: ScoutBReport): readonly Decision[] {
+export function findConflicts(a: ScoutAReport, b: ScoutBReport): readonly ScoutDecision[] {
   return [...frameworkConflict(a, b), ...buildConflict(a, b), ...fileConflicts(a, b)].map(settle)
 }
 
@@ -16,7 +15,7 @@ interface Conflict {
   readonly b: string
 }
 
-function settle({ question, a, b }: Conflict): Decision {
+function settle({ question, a, b }: Conflict): ScoutDecision {
   const isScoutB = /\b(?:tests?|builds?|compil\w*)\b/i.test(question)
   return {
     question,

@@ -9,6 +9,10 @@ import type { Redaction } from '../../core/redaction.ts'
 import { guardHooks } from '../../guard-engine/agent-hooks.ts'
 import { guardHome } from '../../guard-engine/guard-home.ts'
 import { openGuard } from '../../guard-engine/open-guard.ts'
+import { agentEnvironment } from '../../guard-install/agent-environment.ts'
+import { type AgentGuard, guardForAgent } from '../../guard-install/guard-for-agent.ts'
+import { hookBinPath } from '../../guard-install/hook-bin-path.ts'
+import { installForRun } from '../../guard-install/temporary-guard.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { runLinkedAgent } from '../../model-link/run-linked-agent.ts'
 import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
@@ -33,35 +37,10 @@ export interface EditorOptions {
   readonly redaction: Redaction
   /** Of one turn. */
   readonly timeoutMs: number
-  readonly guardAgent?: GuardAgent
   /** Default true; `trust_hooks` of an agent in gantry.yaml may say otherwise. */
   readonly trustsHooks?: boolean
   /** Files that steer agents' hooks, which the guard protects with its own. */
   readonly guarded?: { readonly own: readonly string[]; readonly hookBin: string | null }
-}
-
-/**
- * Puts the guard around an agent that is no part of this process, and tells the environment it is to have. Agents in this
- * process need none.
- */
-export type GuardAgent = (request: GuardRequest) => Promise<GuardedAgentPlace>
-
-export interface GuardRequest extends Pick<TaskSite, 'run' | 'root' | 'home' | 'scratch'> {
-  readonly agent: ResolvedAgent
-  readonly hasModelLink: boolean
-  /** Whether the agent runs hooks that nobody confirmed at its own prompt. */
-  readonly trustsHooks: boolean
-  readonly host: Variables
-  /** Settings of the guard that hold for the task. */
-  readonly settings: Readonly<Record<string, string>>
-}
-
-export interface GuardedAgentPlace {
-  readonly env: Readonly<Record<string, string>>
-  /** Before each turn; what comes back takes out of the tree what was put into it. */
-  begin(): Promise<AsyncDisposable>
-  /** What does not hold, in a sentence; null when all does. */
-  readonly problem: string | null
 }
 
 export interface Editor extends AsyncDisposable {
@@ -88,18 +67,10 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
     ...(options.package !== null && { HARNESS_BOUNDARY_PACKAGE: options.package }),
   }
   const toToolCall = inProcess(agent)
-  const hasModelLink = modelLink !== null
-  const { trustsHooks = true } = options
-  const facts = { agent, hasModelLink, host, run, root, home, scratch, settings, trustsHooks }
-  const place = toToolCall === null ? await options.guardAgent?.(facts) : undefined
-  const problem =
-    toToolCall !== null
-      ? null
-      : place === undefined
-        ? `${agent.name} runs without hooks: what it writes where it must not is put back after each turn, not refused before.`
-        : place.problem
-  if (problem !== null) emit({ kind: 'note', level: 'warning', message: problem })
-  const env = place?.env ?? { ...plainEnvironment(options, site), ...settings }
+  const guarded = toToolCall === null ? guardProcess(options, site, settings) : null
+  if (guarded !== null && guarded.problem !== null)
+    emit({ kind: 'note', level: 'warning', message: guarded.problem })
+  const env = guarded?.env ?? { ...plainEnvironment(options, site), ...settings }
   const writeLimits = editorWriteLimits({
     root,
     artefacts: options.artefacts,
@@ -110,7 +81,7 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
   })
   const models = stack.use(lazyBoundary())
   const edit = async (turn: EditorTurn): Promise<AgentOutcome> => {
-    await using _guarded = await place?.begin()
+    await using _hooks = await guarded?.installHooks()
     const hooks = toToolCall === null ? null : hooksOf(options, site, { turn, env, writeLimits, toToolCall })
     return await runLinkedAgent({
       driver: agent.driver,
@@ -147,6 +118,52 @@ function artefactsBelow(root: string, artefacts: string): readonly string[] {
 function inProcess({ driver }: ResolvedAgent): typeof builtinToolCall | null {
   const { name } = driver
   return name === 'builtin' || name === 'scripted' ? toolCalls[name] : null
+}
+
+/** An agent that runs as a process of its own, with the guard in its hooks. */
+interface GuardedProcess {
+  readonly env: Readonly<Record<string, string>>
+  /** Before each turn. Disposing removes from the tree what was put into it; null when the hooks are there already. */
+  installHooks(): Promise<AsyncDisposable | null>
+  /** What the guard cannot enforce, as a sentence; null when it enforces everything. */
+  readonly problem: string | null
+}
+
+/** Uses the hooks a person installed; without them, hooks are in the agent's configuration for the time of a turn. */
+function guardProcess(
+  { agent, modelLink, host, trustsHooks = true }: EditorOptions,
+  { run, root, home, scratch }: TaskSite,
+  settings: Readonly<Record<string, string>>,
+): GuardedProcess {
+  const hasModelLink = modelLink !== null
+  const env = { ...agentEnvironment({ agent, host, hasModelLink, home, tmp: scratch }), ...settings }
+  const place = { root, home: env.HOME ?? home, env }
+  const program = { node: process.execPath, hookBin: hookBinPath() }
+  const guard = guardForAgent(agent.driver.name, place, program, trustsHooks)
+  return {
+    env,
+    problem: guardProblem(guard, agent.name),
+    installHooks: async () => {
+      if (guard.kind !== 'temporary') return null
+      const { agent: hooked, path } = guard
+      const end = await installForRun({ agent: hooked, path, place, program, runDir: run.dir })
+      return { [Symbol.asyncDispose]: end }
+    },
+  }
+}
+
+function guardProblem(guard: AgentGuard, agent: string): string | null {
+  switch (guard.kind) {
+    case 'none':
+      return `${agent} works without the guard: ${guard.why}. Forbidden changes are put back after each turn, not refused before.`
+    case 'installed':
+      return guard.problems.length === 0
+        ? null
+        : `The guard in ${guard.path} may not work: ${guard.problems.join('; ')}.`
+    case 'temporary':
+    case 'in_process':
+      return null
+  }
 }
 
 function plainEnvironment({ agent, modelLink, host }: EditorOptions, { home, scratch }: TaskSite) {

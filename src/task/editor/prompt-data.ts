@@ -1,15 +1,49 @@
 import { headAndTail } from '../../core/shorten.ts'
 import type { DataBlock } from '../../judge/quote-data.ts'
-import type { StuckContext } from '../reports/read-stuck-report.ts'
-import { smallestSlice } from './first-strategy.ts'
-import type { PromptFacts, Situation } from './prompt-facts.ts'
+import type { AttemptRecord, ParsedTask, ScoutDecision } from '../contract.ts'
+import type { StuckContext } from '../reports/stuck-report.ts'
+import type { ScoutAReport, ScoutBReport } from '../scouts/report-schemas.ts'
+import type { Conventions } from './sample-conventions.ts'
+import { smallestSlice } from './strategy.ts'
+
+/** All that a prompt for the Editor is made of. */
+export interface EditorPromptFacts {
+  readonly task: ParsedTask
+  readonly strategy: string
+  readonly scoutA: ScoutAReport | null
+  readonly scoutB: ScoutBReport | null
+  readonly decisions: readonly ScoutDecision[]
+  readonly conventions: Conventions | null
+  readonly package: string | null
+  readonly steps: readonly { readonly name: string; readonly command: string }[]
+  readonly stuck: StuckContext | null
+  readonly situation: Situation
+  /** How the tests are weaker than when the task began. */
+  readonly weaker: readonly string[]
+  /** The turn before was cut off by the end of its process: what it did so far is in the files. */
+  readonly isContinued: boolean
+}
+
+export type Situation =
+  | { readonly kind: 'first' }
+  | {
+      readonly kind: 'fix' | 'replan'
+      readonly attempts: readonly AttemptRecord[]
+      readonly log: string
+      readonly diagnosis: ScoutBReport['failure_analysis'] | null
+      /** Strategies before the current one. */
+      readonly earlier: readonly string[]
+    }
+  /** The tree is one that failed before, or nothing was changed at all. */
+  | { readonly kind: 'repeated'; readonly of: number | null; readonly before: Situation }
+  | { readonly kind: 'untested'; readonly files: readonly string[] }
 
 const maxLog = 12_000
 const maxText = 6_000
 const maxListed = 20
 
 /** What others say: analyses, logs, an older report. Each part is capped. */
-export function promptData(facts: PromptFacts): readonly DataBlock[] {
+export function promptData(facts: EditorPromptFacts): readonly DataBlock[] {
   return [
     ...scoutData(facts),
     ...failureData(facts.situation),
@@ -18,7 +52,7 @@ export function promptData(facts: PromptFacts): readonly DataBlock[] {
   ]
 }
 
-function scoutData({ scoutA, scoutB, decisions, steps }: PromptFacts): readonly DataBlock[] {
+function scoutData({ scoutA, scoutB, decisions, steps }: EditorPromptFacts): readonly DataBlock[] {
   const slice = smallestSlice(scoutA)
   const blocks: readonly (readonly [string, readonly string[]])[] = [
     [
@@ -89,7 +123,7 @@ function failureData(situation: Situation): readonly DataBlock[] {
   ]
 }
 
-function weakerData({ weaker }: PromptFacts): readonly DataBlock[] {
+function weakerData({ weaker }: EditorPromptFacts): readonly DataBlock[] {
   return weaker.length === 0
     ? []
     : [{ title: 'Weaker than before', text: headAndTail(weaker.join('\n'), maxText) }]

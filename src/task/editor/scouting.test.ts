@@ -1,14 +1,12 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { scoutA, scoutB } from '../../../test/support/task-lab.ts'
-import { scoutASchema } from '../scouts/scout-a-schema.ts'
-import { scoutBSchema } from '../scouts/scout-b-schema.ts'
+import { requeryScouts } from '../replan.ts'
+import { scoutASchema, scoutBSchema } from '../scouts/report-schemas.ts'
 import { findConflicts } from './find-conflicts.ts'
-import { firstStrategy, smallestSlice } from './first-strategy.ts'
-import { missingTests } from './missing-tests.ts'
-import { isAmong } from './new-strategy.ts'
-import { requeryScouts } from './requery-scouts.ts'
 import { sampleConventions } from './sample-conventions.ts'
+import { firstStrategy, isAmong, smallestSlice } from './strategy.ts'
+import { missingTests } from './test-inventory.ts'
 
 const a = (change: object) => scoutASchema.parse({ ...scoutA, ...change })
 const b = (change: object) => scoutBSchema.parse({ ...scoutB, ...change })

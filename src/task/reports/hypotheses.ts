@@ -1,6 +1,8 @@
 import { counted } from '../../core/counted.ts'
-import { filesInLog } from './files-in-log.ts'
-import type { Hypothesis, StuckFacts } from './stuck-facts.ts'
+import type { FailedStep } from '../../verifier/contract.ts'
+import type { AttemptRecord, InfrastructureFault, ParsedTask } from '../contract.ts'
+import { logPlaces } from '../log-places.ts'
+import type { ScoutBReport } from '../scouts/report-schemas.ts'
 
 /** The least a stuck report offers. */
 export const minHypotheses = 3
@@ -61,7 +63,7 @@ function sameFailure({ attempts, strategies }: StuckFacts): Hypothesis | null {
   return {
     title: `One failure survived ${count} of ${attempts.length} attempts`,
     text: `"${text}" came back whatever was changed, under ${counted(strategies.length, 'strategy', 'strategies')}. Its cause lies outside what was changed.`,
-    investigation: `Reproduce it by hand on the commit before the task; if it is there, too, the task did not cause it. Compare the logs of ${runsWith(attempts, text)}.`,
+    investigation: `Reproduce it by active on the commit before the task; if it is there, too, the task did not cause it. Compare the logs of ${runsWith(attempts, text)}.`,
   }
 }
 
@@ -124,7 +126,7 @@ function firstStep({ failedStep, attempts }: StuckFacts): Hypothesis | null {
   return {
     title: `Nothing after the step "${failedStep.name}" was ever reached`,
     text: `\`${failedStep.command}\` is the first step, and it ended with exit code ${failedStep.exit_code ?? 'unknown'}${failedStep.timed_out ? ' at its time limit' : ''} in the last run.`,
-    investigation: `Run \`${failedStep.command}\` in the same image by hand: it may lack a dependency, a file that git ignores, or the network.`,
+    investigation: `Run \`${failedStep.command}\` in the same image by active: it may lack a dependency, a file that git ignores, or the network.`,
   }
 }
 
@@ -178,4 +180,41 @@ function runsWith(attempts: StuckFacts['attempts'], text: string): string {
     primaryFailure === text && runId !== null ? [runId] : [],
   )
   return `${ids[0] ?? 'the first'} and ${ids.at(-1) ?? 'the last run'}`
+}
+
+const maxFiles = 20
+
+/** Someone else's code, or the machine's. */
+const foreign = /(^|\/)(node_modules|site-packages|dist-packages)\/|^\/|^(usr|lib)\//
+
+/** Files of the repository that a log points to, in the order of their first mention. */
+export function filesInLog(log: string): readonly string[] {
+  const files = logPlaces(log)
+    .map(({ path }) => path)
+    .filter((path) => !foreign.test(path))
+  return [...new Set(files)].slice(0, maxFiles)
+}
+
+/** All that is known when a task is given up. */
+export interface StuckFacts {
+  readonly task: ParsedTask
+  readonly description: string
+  readonly at: Date
+  readonly status: 'STUCK' | 'INFRA_ERROR'
+  readonly infrastructure: InfrastructureFault | null
+  readonly attempts: readonly AttemptRecord[]
+  readonly strategies: readonly string[]
+  readonly filesModified: readonly string[]
+  /** End of the combined log of the last verification; empty when there was none. */
+  readonly lastLog: string
+  readonly failedStep?: FailedStep
+  readonly diagnosis: ScoutBReport['failure_analysis'] | null
+  /** What the Scouts said that was not so. */
+  readonly corrections: readonly string[]
+}
+
+interface Hypothesis {
+  readonly title: string
+  readonly text: string
+  readonly investigation: string
 }

@@ -1,12 +1,12 @@
 import { counted } from '../../core/counted.ts'
 import type { ParsedTask } from '../contract.ts'
-import { oneLine, quoted } from '../paper-text.ts'
+import { oneLine, quoted } from '../markdown-text.ts'
 
 export interface SuccessFacts {
   readonly task: ParsedTask
   readonly description: string
   readonly at: Date
-  readonly filesModified: readonly ChangedFile[]
+  readonly filesModified: readonly SummaryFile[]
   /** What the Editor says it did, and the strategy that led there. */
   readonly what: string
   readonly strategy: string
@@ -19,7 +19,7 @@ export interface SuccessFacts {
   readonly notes: readonly string[]
 }
 
-export interface ChangedFile {
+export interface SummaryFile {
   readonly path: string
   readonly change: 'added' | 'modified' | 'deleted'
 }

@@ -1,8 +1,7 @@
 import { basename } from 'node:path/posix'
-import type { LogPlace } from '../log-places.ts'
-import type { ScoutBReport } from './scout-b-schema.ts'
-import type { SourceTree } from './source-tree.ts'
-import { traceFrames } from './trace-frames.ts'
+import { type LogPlace, logPlaces } from '../log-places.ts'
+import type { ScoutBReport } from './report-schemas.ts'
+import { locate, type SourceTree } from './source-tree.ts'
 
 type BuildSystem = NonNullable<ScoutBReport['build']>['detected_system']
 type Framework = NonNullable<ScoutBReport['test']>['detected_framework']
@@ -171,4 +170,19 @@ function issuesInLog(log: string): ScoutBReport['environment_issues'] {
 function remove<T>(list: T[], value: T): void {
   const index = list.indexOf(value)
   if (index !== -1) list.splice(index, 1)
+}
+
+const maxFrames = 20
+
+/** Places in the repository that a log points to, in the order of their mention, each once. */
+export function traceFrames(log: string, tree: SourceTree): readonly LogPlace[] {
+  const frames = new Map<string, LogPlace>()
+  for (const { path: printed, line } of logPlaces(log)) {
+    const where = locate(tree, printed)
+    if (where.kind === 'unknown') continue
+    const path = where.kind === 'repaired' ? where.path : printed
+    if (line >= 1 && line <= (tree.lineCount(path) ?? 0)) frames.set(`${path}:${line}`, { path, line })
+    if (frames.size === maxFrames) break
+  }
+  return [...frames.values()]
 }

@@ -2,15 +2,12 @@ import type { z } from 'zod'
 import type { Model } from '../../models/contract.ts'
 import { realSleep, type Sleep } from '../../models/retry.ts'
 import type { ScoutName, ScoutOutcome, ScoutQuery, Scouts, TaskStep } from '../contract.ts'
-import { askScout } from './ask-scout.ts'
-import { type Checked, checkScoutA } from './check-scout-a.ts'
-import { checkScoutB } from './check-scout-b.ts'
+import { askScout, readAnswer } from './ask-scout.ts'
+import { type CheckedReport, checkScoutA, checkScoutB } from './check-reports.ts'
 import { type DetectedFacts, detectFacts } from './detect-facts.ts'
-import { readAnswer } from './read-answer.ts'
 import { repoMap } from './repo-map.ts'
-import { scoutASchema } from './scout-a-schema.ts'
-import { scoutBSchema } from './scout-b-schema.ts'
-import { type Exchange, scoutPrompt, scoutSystem } from './scout-prompts.ts'
+import { scoutASchema, scoutBSchema } from './report-schemas.ts'
+import { type ScoutExchange, scoutPrompt, scoutSystem } from './scout-prompts.ts'
 import { readSourceTree, type SourceTree } from './source-tree.ts'
 
 export interface ScoutsOptions {
@@ -35,7 +32,7 @@ const summaryChars = 200
 /** Both Scouts, each with a history of its own: a question to one never changes the other, and a failed one leaves no trace. */
 export function openScouts(options: ScoutsOptions): Scouts {
   const { model, root, packageDir, timeoutMs, emit, sleep = realSleep } = options
-  const histories: Readonly<Record<ScoutName, Exchange[]>> = { scout_a: [], scout_b: [] }
+  const histories: Readonly<Record<ScoutName, ScoutExchange[]>> = { scout_a: [], scout_b: [] }
 
   async function ask<Report>(
     scout: ScoutName,
@@ -44,7 +41,7 @@ export function openScouts(options: ScoutsOptions): Scouts {
     schema: z.ZodType<Report>,
     prepare: (tree: SourceTree) => Promise<{
       readonly facts: DetectedFacts | null
-      readonly check: (report: Report) => Checked<Report>
+      readonly check: (report: Report) => CheckedReport<Report>
     }>,
   ): Promise<ScoutOutcome<Report>> {
     const startedMs = performance.now()

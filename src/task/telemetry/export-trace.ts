@@ -1,8 +1,7 @@
+import { hex, sha256Bytes } from '../../core/sha256.ts'
 import { version } from '../../core/version.ts'
 import { httpFetch } from '../../io/http-fetch.ts'
 import type { TaskEvent } from '../contract.ts'
-import { otlpDocument } from './otlp-document.ts'
-import { taskSpans } from './task-spans.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -60,4 +59,182 @@ function decoded(text: string): string {
   } catch {
     return text
   }
+}
+
+const kinds = { internal: 1, client: 3 } as const
+const statusError = 2
+
+/** Spans as the JSON of OTLP over HTTP. Ids follow from the task's, so that a trace sent twice is one trace. */
+export function otlpDocument(
+  spans: readonly TraceSpan[],
+  taskId: string,
+  resource: Readonly<Record<string, string>>,
+  version: string,
+): object {
+  const traceId = digest(`trace ${taskId}`).slice(0, 32)
+  const spanId = (key: string): string => digest(`span ${taskId} ${key}`).slice(0, 16)
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: attributes(resource) },
+        scopeSpans: [
+          {
+            scope: { name: 'gantry', version },
+            spans: spans.map((span) => ({
+              traceId,
+              spanId: spanId(span.key),
+              ...(span.parent !== null && { parentSpanId: spanId(span.parent) }),
+              name: span.name,
+              kind: kinds[span.kind],
+              startTimeUnixNano: nanos(span.startMs),
+              endTimeUnixNano: nanos(span.endMs),
+              attributes: attributes(span.attributes),
+              status: span.failed === null ? {} : { code: statusError, message: span.failed },
+            })),
+          },
+        ],
+      },
+    ],
+  }
+}
+
+function digest(text: string): string {
+  return hex(sha256Bytes(new TextEncoder().encode(text)))
+}
+
+function nanos(ms: number): string {
+  return (BigInt(Math.round(ms * 1000)) * 1000n).toString()
+}
+
+function attributes(values: Readonly<Record<string, string | number | boolean>>) {
+  return Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }))
+}
+
+function anyValue(value: string | number | boolean) {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+/** One span of a trace: a thing that took time, within another. */
+interface TraceSpan {
+  /** Unique within the trace; the first is the task itself. */
+  readonly key: string
+  readonly parent: string | null
+  readonly name: string
+  readonly kind: 'internal' | 'client'
+  readonly startMs: number
+  readonly endMs: number
+  readonly attributes: Readonly<Record<string, string | number | boolean>>
+  readonly failed: string | null
+}
+
+/**
+ * The trace of a task that ended, after the conventions for generative models: the task is an `invoke_workflow`, a turn of the Editor
+ * an `invoke_agent`, a question to a Scout a `chat`.
+ */
+export function taskSpans(events: readonly TaskEvent[]): readonly TraceSpan[] {
+  const [first] = events
+  const last = events.at(-1)
+  if (first === undefined || last === undefined) return []
+  const started = events.find((event) => event.kind === 'task_started')
+  const ended = events.findLast((event) => event.kind === 'task_ended')
+  const model = started?.kind === 'task_started' ? started.model : 'unknown'
+  const task: TraceSpan = {
+    key: 'task',
+    parent: null,
+    name: 'invoke_workflow gantry.task',
+    kind: 'internal',
+    startMs: first.ts * 1000,
+    endMs: last.ts * 1000,
+    attributes: {
+      'gen_ai.operation.name': 'invoke_workflow',
+      'gen_ai.workflow.name': 'gantry.task',
+      'gantry.task.id': first.task_id,
+      ...(ended?.kind === 'task_ended' && {
+        'gantry.task.state': ended.state,
+        'gantry.task.attempts': ended.attempts,
+        'gantry.task.replans': ended.replans,
+      }),
+    },
+    failed: ended?.kind === 'task_ended' && ended.state !== 'SUCCESS' ? ended.reason : null,
+  }
+  return [task, ...events.flatMap((event, index) => partOf(event, `${index}`, model))]
+}
+
+/** Events tell when something ended and how long it took. */
+function partOf(event: TaskEvent, key: string, model: string): readonly TraceSpan[] {
+  const span = (
+    part: Pick<TraceSpan, 'name' | 'kind' | 'attributes'> & { readonly failed?: string | null },
+    durationMs: number,
+  ): readonly TraceSpan[] => [
+    {
+      key,
+      parent: 'task',
+      failed: null,
+      startMs: event.ts * 1000 - durationMs,
+      endMs: event.ts * 1000,
+      ...part,
+    },
+  ]
+  switch (event.kind) {
+    case 'scout_query':
+      return span(
+        {
+          name: `chat ${model}`,
+          kind: 'client',
+          attributes: {
+            'gen_ai.operation.name': 'chat',
+            'gen_ai.provider.name': providerOf(model),
+            'gen_ai.request.model': modelOf(model),
+            'gen_ai.agent.name': event.scout,
+            'gen_ai.usage.input_tokens': event.input_tokens,
+            'gen_ai.usage.output_tokens': event.output_tokens,
+            'gantry.tries': event.tries,
+          },
+          failed: event.success ? null : (event.error ?? 'cancelled'),
+        },
+        event.duration_ms,
+      )
+    case 'edit':
+      return span(
+        {
+          name: `invoke_agent ${event.agent}`,
+          kind: 'internal',
+          attributes: {
+            'gen_ai.operation.name': 'invoke_agent',
+            'gen_ai.agent.name': event.agent,
+            'gen_ai.provider.name': providerOf(model),
+            'gen_ai.request.model': modelOf(model),
+            'gantry.files': event.files.length,
+          },
+        },
+        event.duration_ms,
+      )
+    case 'verifier_result':
+      return span(
+        {
+          name: 'gantry.verify',
+          kind: 'internal',
+          attributes: {
+            'gantry.verify.status': event.status,
+            'gantry.verify.attempt': event.attempt,
+            ...(event.run_id !== null && { 'gantry.run.id': event.run_id }),
+          },
+          failed: event.failure,
+        },
+        event.duration_ms,
+      )
+    default:
+      return []
+  }
+}
+
+function providerOf(model: string): string {
+  const provider = model.split(':')[0] ?? ''
+  return provider === 'openai-compatible' ? 'openai' : provider || 'unknown'
+}
+
+function modelOf(model: string): string {
+  return model.includes(':') ? model.slice(model.indexOf(':') + 1) : model
 }

@@ -1,3 +1,9 @@
+import { join } from 'node:path'
+import { openAppendLog } from '../../io/append-log.ts'
+import { makeDirectories } from '../../io/directory.ts'
+import type { Store } from '../../store/contract.ts'
+import type { TaskRecord } from '../../store/queue/contract.ts'
+import { runFile } from '../../store/run-paths.ts'
 import type { TaskEvent, TaskStep } from '../contract.ts'
 
 /** A line of the structured log. Absent values are left out. */
@@ -134,4 +140,29 @@ function words(step: TaskStep): Said | null {
 
 function short(text: string): string {
   return text.length <= summaryChars ? text : text.slice(0, summaryChars)
+}
+
+/** `logs/task.jsonl` of the task's run. Lines from before the run exists are held back and written when it opens. */
+export function openStructuredLog(store: Store, task: TaskRecord) {
+  const waiting: string[] = []
+  let log: ReturnType<typeof openAppendLog> | null = null
+  const open = (runId: string): void => {
+    if (log !== null) return
+    const directory = runFile.logs(join(store.runsDir, runId))
+    makeDirectories(directory)
+    log = openAppendLog(join(directory, 'task.jsonl'))
+    for (const line of waiting.splice(0)) log.append(line)
+  }
+  if (task.task_run_id !== null) open(task.task_run_id)
+  return {
+    open,
+    append: (event: TaskEvent): void => {
+      const record = logRecord(event)
+      if (record === null) return
+      const line = `${JSON.stringify(record)}\n`
+      if (log === null) waiting.push(line)
+      else log.append(line)
+    },
+    close: (): void => log?.close(),
+  }
 }

@@ -1,6 +1,5 @@
 import { percentile } from '../../core/stats/percentile.ts'
 import { type TaskRecord, type TaskState, taskStates } from '../../store/queue/contract.ts'
-import { type TaskTally, tallyFrom } from './task-tally.ts'
 
 /** `gantry task metrics --json`. A public format. */
 export interface TaskMetrics {
@@ -22,7 +21,7 @@ export interface TaskMetrics {
     readonly frequency: number | null
   }
   readonly latency: Readonly<Record<'scout_a' | 'scout_b' | 'verifier', Latency>>
-  readonly history: readonly TaskHistory[]
+  readonly history: readonly EndedTaskMetrics[]
 }
 
 export interface Latency {
@@ -36,7 +35,7 @@ export interface Latency {
   readonly p99_ms: number | null
 }
 
-export interface TaskHistory {
+export interface EndedTaskMetrics {
   readonly id: string
   readonly state: TaskState
   readonly attempts: number
@@ -121,4 +120,60 @@ function sum(values: readonly number[]): number {
 
 function share(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
+}
+
+/** What counts of one task, kept with it when it ends. */
+interface TaskTally {
+  readonly attempts: number
+  readonly replans: number
+  readonly scout_a_ms: readonly number[]
+  readonly scout_b_ms: readonly number[]
+  readonly verifier_ms: readonly number[]
+  /** null when some of it was unmetered. */
+  readonly cost_usd: number | null
+  readonly duration_ms: number
+}
+
+/** Over the events of one task. A resumed task told of everything it did before, too. */
+export function taskTally(events: Iterable<Readonly<Record<string, unknown>>>): TaskTally {
+  const times = { scout_a: [] as number[], scout_b: [] as number[], verifier: [] as number[] }
+  let [attempts, replans, duration] = [0, 0, 0]
+  let cost: number | null = 0
+  let spent = 0
+  for (const event of events) {
+    const ms = numberOf(event.duration_ms)
+    if (event.kind === 'scout_query') times[event.scout === 'scout_a' ? 'scout_a' : 'scout_b'].push(ms)
+    if (event.kind === 'verifier_result') {
+      times.verifier.push(ms)
+      attempts += 1
+    }
+    if (event.kind === 'replan') replans += 1
+    if (event.kind === 'task_ended') {
+      duration = ms
+      // A REPLAN that ended the task named no strategy; asking for one is paid for by no other event.
+      replans = Math.max(replans, numberOf(event.replans))
+      spent = Math.max(spent, numberOf(event.cost_usd))
+    }
+    if (event.kind === 'scout_query' || event.kind === 'edit')
+      cost = cost === null || typeof event.cost_usd !== 'number' ? null : cost + event.cost_usd
+  }
+  return {
+    attempts,
+    replans,
+    scout_a_ms: times.scout_a,
+    scout_b_ms: times.scout_b,
+    verifier_ms: times.verifier,
+    cost_usd: cost === null ? null : Math.max(cost, spent),
+    duration_ms: duration,
+  }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+/** What was kept, when it still has the form it was kept in. */
+export function tallyFrom(value: unknown): TaskTally | null {
+  if (typeof value !== 'object' || value === null || !('verifier_ms' in value)) return null
+  return value as TaskTally
 }

@@ -3,13 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TaskRecord, TaskState } from '../../store/queue/contract.ts'
 import type { TaskEvent, TaskStep } from '../contract.ts'
-import { exportTrace } from './export-trace.ts'
+import { exportTrace, otlpDocument, taskSpans } from './export-trace.ts'
 import { logRecord } from './log-record.ts'
-import { otlpDocument } from './otlp-document.ts'
 import { prometheusText } from './prometheus-text.ts'
-import { taskMetrics } from './task-metrics.ts'
-import { taskSpans } from './task-spans.ts'
-import { taskTally } from './task-tally.ts'
+import { taskMetrics, taskTally } from './task-metrics.ts'
 
 const steps: readonly TaskStep[] = [
   {

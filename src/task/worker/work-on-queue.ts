@@ -1,8 +1,8 @@
 import type { TaskQueue } from '../../store/queue/contract.ts'
 import { shutdown } from '../task-request.ts'
-import { doTask, type WorkerPowers } from './do-task.ts'
+import { doTask, type WorkerContext } from './do-task.ts'
 
-export interface WorkOptions {
+export interface QueueWorkOptions {
   /** Only tasks of this repository. */
   readonly repository?: string
   /** `empty`: until nothing is left that anybody could begin now; `told`: until the signal says so. */
@@ -12,15 +12,15 @@ export interface WorkOptions {
 }
 
 /** Does the tasks of a queue, one after the other, and hears of a cancellation by any process. */
-export async function workOnQueue(options: WorkOptions, powers: WorkerPowers): Promise<void> {
+export async function workOnQueue(options: QueueWorkOptions, context: WorkerContext): Promise<void> {
   const { until, signal, repository } = options
-  const { queue } = powers
+  const { queue } = context
   const claim = repository === undefined ? {} : { repository }
   while (!signal.aborted) {
     if (typeof until === 'object' && hasEnded(queue, until.task)) return
     const claimed = queue.claim(claim)
     if (claimed !== null) {
-      await withCancellation(queue, claimed.task.id, signal, (stop) => doTask(claimed, powers, stop))
+      await withCancellation(queue, claimed.task.id, signal, (stop) => doTask(claimed, context, stop))
     } else if (until === 'empty') return
     else await change(queue, signal)
   }

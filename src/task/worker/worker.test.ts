@@ -3,8 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../store/open-store.ts'
 import type { TaskQueue } from '../../store/queue/contract.ts'
 import { openQueue } from '../../store/queue/open-queue.ts'
-import { submissionAgain } from './submission-again.ts'
-import { submitTask } from './submit-task.ts'
+import { submissionAgain, submitTask } from './submit-task.ts'
 import { workOnQueue } from './work-on-queue.ts'
 
 async function open() {

@@ -1,6 +1,19 @@
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { TestInventory } from '../../guard-engine/contract.ts'
+import { lookAtTests } from '../../guard-engine/tests/look-at-tests.ts'
 import { looksLikeTest } from '../../guard-engine/tests/test-files.ts'
 import { isSource } from './sample-conventions.ts'
+
+/** The tests as they are, and how the steps of the verification are defined: an Editor could weaken either. */
+export function testInventory(
+  root: string,
+  steps: readonly { readonly command: string }[],
+): Promise<TestInventory> {
+  return lookAtTests(
+    root,
+    steps.map(({ command }) => ({ command, kind: kindOfCommand(command) })),
+  )
+}
 
 /** Source files that changed although no test did; empty when a test came along or no behaviour changed. */
 export function missingTests(

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { VerifierStatus } from '../../verifier/contract.ts'
-import type { LoopAction, LoopCounters } from '../contract.ts'
-import { countReplan, countVerification, nextAction, noLoops } from './count.ts'
+import type { VerifierStatus } from '../verifier/contract.ts'
+import type { LoopAction, LoopCounters } from './contract.ts'
+import { countReplan, countVerification, nextAction, noLoops } from './loop-counters.ts'
 
 /** The loop as the Editor drives it: what it does after each verification. */
 function play(statuses: readonly VerifierStatus[]): {

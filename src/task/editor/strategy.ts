@@ -3,9 +3,48 @@ import { GantryError } from '../../core/error.ts'
 import { headAndTail } from '../../core/shorten.ts'
 import { quoteData } from '../../judge/quote-data.ts'
 import { modelFailureOf } from '../../models/contract.ts'
-import type { KeptVerification } from '../kept-verification.ts'
+import { type ActiveTask, type KeptVerification, throwIfStopped } from '../active-task.ts'
+import type { ParsedTask } from '../contract.ts'
+import type { StuckContext } from '../reports/stuck-report.ts'
+import type { ScoutAReport } from '../scouts/report-schemas.ts'
 import { infra } from '../task-halt.ts'
-import { goOn, type TaskInHand } from '../task-in-hand.ts'
+
+const sizes = { low: 0, medium: 1, high: 2 } as const
+
+/** The smallest safe slice Scout A found; without one, the smallest change that meets the objective. */
+export function firstStrategy(
+  task: ParsedTask,
+  report: ScoutAReport | null,
+  stuck: StuckContext | null,
+): string {
+  const slice = smallestSlice(report)
+  const primary = (report?.repo_map.relevant_files ?? [])
+    .filter(({ relevance }) => relevance === 'primary')
+    .map(({ path }) => path)
+  const [goal = ''] = task.objective.split('\n')
+  const what =
+    slice !== null
+      ? `Implement the smallest safe slice: ${slice.description} (${slice.files.join(', ') || 'files to be found'}).`
+      : `Make the smallest change that meets the objective "${goal}"${primary.length === 0 ? '' : `, beginning in ${primary.join(', ')}`}.`
+  const tried = stuck?.strategies ?? []
+  return tried.length === 0
+    ? what
+    : `${what} Earlier attempts got stuck with: ${tried.join(' | ')}. Take another way than those.`
+}
+
+/** What can be changed first, is least complex, and touches the fewest files. */
+export function smallestSlice(
+  report: ScoutAReport | null,
+): ScoutAReport['change_boundaries']['safe_slices'][number] | null {
+  const slices = report?.change_boundaries.safe_slices ?? []
+  const [first = null] = [...slices].sort(
+    (a, b) =>
+      (a.order ?? Number.MAX_SAFE_INTEGER) - (b.order ?? Number.MAX_SAFE_INTEGER) ||
+      sizes[a.complexity] - sizes[b.complexity] ||
+      a.files.length - b.files.length,
+  )
+  return first
+}
 
 const answerSchema = z.strictObject({
   strategy: z.string().trim().min(1).max(4_000),
@@ -16,14 +55,14 @@ const answerSchema = z.strictObject({
 const triesMax = 3
 
 /** Another way than all before it. What a model repeats is refused; after that the refusal itself is the strategy. */
-export async function newStrategy(hand: TaskInHand, verified: KeptVerification): Promise<string> {
-  const { journal, known, emit } = hand
+export async function newStrategy(active: ActiveTask, verified: KeptVerification): Promise<string> {
+  const { journal, known, emit } = active
   const { replans } = known.counters
-  const earlier = [...known.strategies, ...(hand.stuck?.strategies ?? [])]
+  const earlier = [...known.strategies, ...(active.stuck?.strategies ?? [])]
   const refused: string[] = []
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const name = `strategy-${replans}-${tries}`
-    const { strategy } = await journal.step(name, () => ask(hand, verified, earlier, refused))
+    const { strategy } = await journal.step(name, () => ask(active, verified, earlier, refused))
     if (!isAmong(strategy, earlier)) return strategy
     refused.push(strategy)
     const message = `A strategy that was tried already is refused (${tries} of ${triesMax}): ${strategy}`
@@ -46,27 +85,27 @@ function normal(text: string): string {
 }
 
 async function ask(
-  hand: TaskInHand,
+  active: ActiveTask,
   verified: KeptVerification,
   earlier: readonly string[],
   refused: readonly string[],
 ): Promise<{ readonly strategy: string; readonly why: string }> {
-  const { work, signal, spending, powers } = hand
-  goOn(hand)
+  const { tools, signal, spending, context } = active
+  throwIfStopped(active)
   spending.check()
   try {
-    const { value, costUsd } = await work.model.structured({
+    const { value, costUsd } = await tools.model.structured({
       system:
         'You plan changes of a code repository. A strategy is two to four sentences: what to change, where, and in which order.',
-      prompt: promptOf(hand, verified, earlier, refused),
+      prompt: promptOf(active, verified, earlier, refused),
       schema: answerSchema,
       maxOutputTokens: 2_000,
       signal,
     })
     spending.add(costUsd)
-    return powers.redaction.value(value) as { strategy: string; why: string }
+    return context.redaction.value(value) as { strategy: string; why: string }
   } catch (error) {
-    goOn(hand)
+    throwIfStopped(active)
     spending.add(modelFailureOf(error)?.costUsd ?? null)
     spending.check()
     if (!(error instanceof GantryError)) throw error
@@ -79,7 +118,7 @@ async function ask(
 }
 
 function promptOf(
-  { task, known }: TaskInHand,
+  { task, known }: ActiveTask,
   { log, failure }: KeptVerification,
   earlier: readonly string[],
   refused: readonly string[],

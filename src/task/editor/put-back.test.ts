@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { keepGuarded, putGuardedBack } from './guarded-files.ts'
+import { keepGuarded, putGuardedBack } from './put-back.ts'
 
 let top = ''
 let root = ''

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { adds, project, scoutA, scoutB } from '../../test/support/task-lab.ts'
+import { createRedaction } from '../core/redaction.ts'
 import { openStore } from '../store/open-store.ts'
 import { readManifest } from '../store/read-manifest.ts'
 import type { TaskEvent } from './contract.ts'
-import { openTaskWork, taskRedaction } from './open-task-work.ts'
+import { openTaskTools } from './open-task-tools.ts'
 import { runTask } from './run-task.ts'
 import { validateStart } from './validate-start.ts'
 
@@ -57,7 +58,7 @@ test('the real Scouts, the builtin Editor and the real Verifier do a task, by th
     signal,
   })
   if (start.kind !== 'ready') throw new Error(JSON.stringify(start.problems))
-  const redaction = taskRedaction(start, env)
+  const redaction = createRedaction(start.project.config.redact, env, start.agent.env)
   const events: TaskEvent[] = []
   const end = await runTask(
     {
@@ -86,7 +87,7 @@ test('the real Scouts, the builtin Editor and the real Verifier do a task, by th
         if (event.kind === 'milestone' && event.milestone === 'analyzed')
           writeFileSync(join(repository, 'agent.yaml'), 'verification: {}\n')
       },
-      open: openTaskWork({ start, store, env, argv: [], redaction }),
+      open: openTaskTools({ start, store, env, argv: [], redaction }),
     },
   )
   expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
@@ -97,7 +98,7 @@ test('the real Scouts, the builtin Editor and the real Verifier do a task, by th
   expect(manifest).toMatchObject({ kind: 'verify', status: 'pass', refers_to: [end.runId] })
   expect(manifest.commands_executed).toMatchObject([{ command: 'sh check.sh', exit_code: 0 }])
   const notes = events.flatMap((event) => (event.kind === 'note' ? [event.message] : []))
-  expect(notes.join('\n')).toContain('agent.yaml is not what it was when the task began')
+  expect(notes.join('\n')).toContain('agent.yaml has changed since the task began')
   // What the person wrote stays; what the Editor tried is refused.
   expect(readFileSync(join(repository, 'agent.yaml'), 'utf8')).toBe('verification: {}\n')
   const denied = events.flatMap((event) =>

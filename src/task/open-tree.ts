@@ -1,5 +1,5 @@
-import { exec } from '../../io/exec.ts'
-import { openShadowRepository, type ShadowRepository } from '../../io/shadow-repository.ts'
+import { exec } from '../io/exec.ts'
+import { openShadowRepository, type ShadowRepository } from '../io/shadow-repository.ts'
 
 /** A working tree whose states are taken down, read again and put back. */
 export interface TaskTree extends ShadowRepository {

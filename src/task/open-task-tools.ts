@@ -1,21 +1,22 @@
 import { join } from 'node:path'
 import { verifyRepository } from '../config/verify-repository.ts'
 import { definedVariables } from '../core/defined-variables.ts'
-import { createRedaction, type Redaction } from '../core/redaction.ts'
+import type { Redaction } from '../core/redaction.ts'
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
+import { ownPlace } from '../guard-install/own-place.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { resolveModel } from '../models/index.ts'
 import { builtInPrices } from '../models/prices.ts'
 import type { Store } from '../store/contract.ts'
 import { agentFileName } from '../verifier/agent-file.ts'
 import type { VerifyEvent } from '../verifier/contract.ts'
-import { type EditorOptions, openEditor } from './editor/open-editor.ts'
+import { openEditor } from './editor/open-editor.ts'
 import { openScouts } from './scouts/open-scouts.ts'
-import type { TaskPowers, TaskSite, TaskWork, VerifyAttempt, VerifyWatch } from './task-request.ts'
+import type { TaskContext, TaskSite, VerifyAttempt, VerifyWatch } from './task-request.ts'
 import type { ReadyStart } from './validate-start.ts'
 
-export interface WorkOptions extends Pick<EditorOptions, 'guardAgent' | 'guarded'> {
+export interface TaskToolsOptions {
   readonly start: ReadyStart
   readonly store: Store
   readonly env: Readonly<Record<string, string | undefined>>
@@ -30,19 +31,19 @@ export interface WorkOptions extends Pick<EditorOptions, 'guardAgent' | 'guarded
 
 const editTimeoutMs = 30 * 60_000
 
-/** The real Scouts, the real Editor and the real Verifier of a task that was found ready to start. */
-export function openTaskWork(options: WorkOptions): TaskPowers['open'] {
+/** The Scouts, the Editor and the Verifier of a task that is ready to start. */
+export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
   return async (site) => {
     const { start, env, store } = options
     const { project, agentFile, agent, modelLink, model } = start
-    // The task goes on with what it began with, also in another process.
+    // A resumed task goes on with the agent.yaml it began with.
     if (!site.run.inputs().has(agentFileName)) site.run.freeze(agentFileName, agentFile.text)
-    // Taken up again, the task goes on with what it began with.
-    if (!site.run.inputs().has('agent.yaml')) site.run.freeze('agent.yaml', agentFile.text)
+    // Files that configure agents' hooks: an agent in this process must not change them either.
+    const own = ownPlace(start.repository, env)
     const prices = { ...builtInPrices, ...project.config.models }
     const context = { env, base: project.root, prices, budget: site.budget }
     const strategist = await resolveModel(model, context)
-    // A Scout's retries are counted by the Scout.
+    // The Scouts do and count their own retries.
     const retry = { attempts: 1, firstWaitMs: 0, longestWaitMs: 0 }
     const scouts = openScouts({
       model: await resolveModel(model, { ...context, retry }),
@@ -63,18 +64,18 @@ export function openTaskWork(options: WorkOptions): TaskPowers['open'] {
         host: env,
         prices,
         trustsHooks: trustsHooks(start),
+        guarded: { own: own.agentFiles, hookBin: own.hookBin },
         timeoutMs: options.editTimeoutMs ?? editTimeoutMs,
       },
       site,
     )
-    const work: TaskWork = {
+    return {
       scouts,
       model: strategist,
       edit: editor.edit,
       verify: verifier(options, site),
       [Symbol.asyncDispose]: () => editor[Symbol.asyncDispose](),
     }
-    return work
   }
 }
 
@@ -83,11 +84,7 @@ function trustsHooks({ project, agent }: ReadyStart): boolean {
   return settings?.driver !== 'codex' || settings.trust_hooks
 }
 
-export function taskRedaction({ project, agent }: ReadyStart, env: WorkOptions['env']): Redaction {
-  return createRedaction(project.config.redact, env, agent.env)
-}
-
-function verifier(options: WorkOptions, site: TaskSite): VerifyAttempt {
+function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
   const { start, store, env, argv } = options
   const path = join(start.repository, agentFileName)
   return async (attempt, signal, watch) => {
@@ -95,7 +92,7 @@ function verifier(options: WorkOptions, site: TaskSite): VerifyAttempt {
       site.emit({
         kind: 'note',
         level: 'warning',
-        message: `agent.yaml is not what it was when the task began. Verification ${attempt} goes by what it was.`,
+        message: `agent.yaml has changed since the task began. Verification ${attempt} uses the version from then.`,
       })
     const { response } = await verifyRepository({
       repository: start.repository,
@@ -109,13 +106,13 @@ function verifier(options: WorkOptions, site: TaskSite): VerifyAttempt {
       refersTo: [site.run.id],
       redact: start.project.config.redact,
       onRun: (run) => watch.started(run.id),
-      onEvent: (event) => tell(watch, event),
+      onEvent: (event) => reportOutput(watch, event),
       onWarning: (message) => site.emit({ kind: 'note', level: 'warning', message }),
     })
     return response
   }
 }
 
-function tell(watch: VerifyWatch, event: VerifyEvent): void {
+function reportOutput(watch: VerifyWatch, event: VerifyEvent): void {
   if (event.kind === 'step_output' || event.kind === 'progress') watch.output(event.text)
 }

@@ -1,14 +1,15 @@
-import { checkedPaths } from './checked-paths.ts'
-import type { ScoutAReport } from './scout-a-schema.ts'
-import type { SourceTree } from './source-tree.ts'
+import { shorten } from '../../core/shorten.ts'
+import type { DetectedFacts } from './detect-facts.ts'
+import type { ScoutAReport, ScoutBReport } from './report-schemas.ts'
+import { locate, type SourceTree } from './source-tree.ts'
 
-export interface Checked<Report> {
+export interface CheckedReport<Report> {
   readonly report: Report
   readonly corrections: readonly string[]
 }
 
 /** Every path and every line against the tree: an invented one is repaired where only one file can be meant, else dropped. */
-export function checkScoutA(report: ScoutAReport, tree: SourceTree): Checked<ScoutAReport> {
+export function checkScoutA(report: ScoutAReport, tree: SourceTree): CheckedReport<ScoutAReport> {
   const corrections: string[] = []
   const told = (what: string): void => void corrections.push(what)
   const paths = checkedPaths(tree, told)
@@ -82,4 +83,72 @@ export function checkScoutA(report: ScoutAReport, tree: SourceTree): Checked<Sco
 
 function isPlain(file: string): boolean {
   return file !== '' && !file.startsWith('/') && !file.split('/').includes('..') && !file.includes('\\')
+}
+
+/** Paths against the tree, and what code can find out against what code found: the model adds judgement, not facts. */
+export function checkScoutB(
+  report: ScoutBReport,
+  tree: SourceTree,
+  facts: DetectedFacts,
+): CheckedReport<ScoutBReport> {
+  const corrections: string[] = []
+  const told = (what: string): void => void corrections.push(what)
+  const paths = checkedPaths(tree, told)
+  const { build, test, failure_analysis } = report
+  return {
+    corrections,
+    report: {
+      ...report,
+      ...(build != null && { build: { ...build, detected_system: system(build.detected_system) } }),
+      ...(test != null && { test: { ...test, detected_framework: framework(test.detected_framework) } }),
+      ...(failure_analysis != null && {
+        failure_analysis: {
+          ...failure_analysis,
+          affected_files: paths.all(failure_analysis.affected_files, 'affected_files'),
+        },
+      }),
+    },
+  }
+
+  function system(told_: DetectedFacts['buildSystems'][number]): DetectedFacts['buildSystems'][number] {
+    const [found] = facts.buildSystems
+    if (found === undefined || facts.buildSystems.includes(told_)) return told_
+    told(
+      `build.detected_system: ${told_} became ${found}, by ${facts.evidence[found] ?? 'the files of the repository'}`,
+    )
+    return found
+  }
+
+  function framework(told_: DetectedFacts['frameworks'][number]): DetectedFacts['frameworks'][number] {
+    const [found] = facts.frameworks
+    if (found === undefined || facts.frameworks.includes(told_)) return told_
+    told(
+      `test.detected_framework: ${told_} became ${found}, by ${facts.evidence[found] ?? 'the files of the repository'}`,
+    )
+    return found
+  }
+}
+
+/** Keeps the entries whose path is in the tree, with the path as it really is. What was wrong is told. */
+function checkedPaths(tree: SourceTree, told: (what: string) => void) {
+  const checkOne = (path: string, where: string): string | null => {
+    const found = locate(tree, path)
+    if (found.kind === 'right') return path
+    if (found.kind === 'unknown') {
+      told(`${where}: there is no file ${shown(path)}; dropped`)
+      return null
+    }
+    told(`${where}: ${shown(path)} is ${found.path}; repaired`)
+    return found.path
+  }
+  return {
+    one: checkOne,
+    all: (paths: readonly string[], where: string): string[] => [
+      ...new Set(paths.map((path) => checkOne(path, where)).filter((path) => path !== null)),
+    ],
+  }
+}
+
+function shown(path: string): string {
+  return JSON.stringify(shorten(path, 200))
 }

@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync, symlinkSync } from 'node:fs'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { ignoreAgentDirectory } from './ignore-agent-directory.ts'
-import { type Snapshot, writeSnapshot } from './write-snapshot.ts'
+import { ignoreAgentDirectory } from './agent-directory.ts'
+import { type Snapshot, writeSnapshot } from './take-snapshot.ts'
 
 const snapshot: Snapshot = {
   trigger: 'task_start',

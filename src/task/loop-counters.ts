@@ -1,5 +1,5 @@
-import type { VerifierStatus } from '../../verifier/contract.ts'
-import { type LoopAction, type LoopCounters, loopLimits } from '../contract.ts'
+import type { VerifierStatus } from '../verifier/contract.ts'
+import { type LoopAction, type LoopCounters, loopLimits } from './contract.ts'
 
 export const noLoops: LoopCounters = { consecutiveFailures: 0, totalVerifyLoops: 0, replans: 0 }
 

@@ -1,0 +1,110 @@
+import type { TestInventory } from '../guard-engine/contract.ts'
+import type { LiveRun } from '../store/contract.ts'
+import type { FailedStep, VerifierResponse } from '../verifier/contract.ts'
+import type {
+  AttemptRecord,
+  LoopCounters,
+  ParsedTask,
+  ScoutAnswer,
+  ScoutDecision,
+  TaskStep,
+} from './contract.ts'
+import type { Conventions } from './editor/sample-conventions.ts'
+import type { EditorWriteLimits } from './editor/write-limits.ts'
+import type { Feed, Journal } from './journal.ts'
+import type { TaskTree } from './open-tree.ts'
+import type { StuckContext } from './reports/stuck-report.ts'
+import type { ScoutAReport, ScoutBReport } from './scouts/report-schemas.ts'
+import type { TaskSpending } from './spending.ts'
+import type { EditorStates } from './states.ts'
+import { TaskHalt } from './task-halt.ts'
+import { shutdown, type TaskContext, type TaskRequest, type TaskTools } from './task-request.ts'
+
+/** A task with a run directory: enough to report how it ends. */
+export interface TaskBase {
+  readonly request: TaskRequest
+  readonly context: TaskContext
+  readonly task: ParsedTask
+  readonly run: LiveRun
+  readonly journal: Journal
+  readonly emit: (step: TaskStep) => void
+  readonly spending: TaskSpending
+  readonly now: () => Date
+}
+
+/** A task whose tree is open, with what is known so far. */
+export interface OpenedTask extends TaskBase {
+  /** Events of the tools go through it. */
+  readonly feed: Feed
+  readonly states: EditorStates
+  readonly tree: TaskTree
+  readonly writeLimits: EditorWriteLimits
+  readonly signal: AbortSignal
+  /** The tree and its tests when the task began. */
+  readonly baseline: Baseline
+  /** What an earlier attempt at this task left. */
+  readonly stuck: StuckContext | null
+  readonly known: Knowledge
+}
+
+/** A task under way: what every step of it needs. */
+export interface ActiveTask extends OpenedTask {
+  readonly tools: TaskTools
+}
+
+export interface Baseline {
+  readonly tree: string
+  readonly tests: TestInventory
+}
+
+/** Grows as the task goes on. A resumed task arrives at the same knowledge. */
+export interface Knowledge {
+  scoutA: ScoutAnswer<ScoutAReport> | null
+  scoutB: ScoutAnswer<ScoutBReport> | null
+  conventions: Conventions | null
+  readonly decisions: ScoutDecision[]
+  readonly corrections: string[]
+  /** The last one is the current one. */
+  readonly strategies: string[]
+  readonly attempts: AttemptRecord[]
+  counters: LoopCounters
+  verification: KeptVerification | null
+  diagnosis: ScoutBReport['failure_analysis'] | null
+  /** The Editor's own account of its last change. */
+  account: string
+  /** How the tests are weaker than when the task began. */
+  weaker: readonly string[]
+  /** For the summary: what a person should know although the work passed. */
+  readonly notes: string[]
+  /** Numbers of the next Editor turn and of the next questions. */
+  readonly next: { edit: number; scout_a: number; scout_b: number }
+}
+
+/** The result of a verification as the journal keeps it. It counts from the moment it is kept. */
+export interface KeptVerification {
+  readonly status: VerifierResponse['status']
+  readonly runId: string | null
+  readonly log: string
+  /** State of the tree that was verified. */
+  readonly tree: string
+  readonly durationMs: number
+  readonly failure: string | null
+  readonly steps: readonly { readonly name: string; readonly command: string; readonly duration_ms: number }[]
+  readonly failedStep: FailedStep | null
+  readonly error: { readonly type: string; readonly message: string } | null
+}
+
+/** Throws a halt when the task was cancelled or its worker was stopped. */
+export function throwIfStopped({ signal }: Pick<ActiveTask, 'signal'>): void {
+  if (!signal.aborted) return
+  throw new TaskHalt({ kind: signal.reason === shutdown ? 'left' : 'cancelled' })
+}
+
+export function currentStrategy({ known }: ActiveTask): string {
+  return known.strategies.at(-1) ?? ''
+}
+
+/** Verification runs so far, in order. */
+export function verificationRuns({ known }: Pick<ActiveTask, 'known'>): readonly string[] {
+  return known.attempts.flatMap(({ runId }) => (runId === null ? [] : [runId]))
+}
