@@ -81,7 +81,6 @@ export { evaluatePlugin, type PluginEvaluationOptions } from './plugin/evaluate-
 export type { Execution, PluginTranscript as Transcript } from './plugin/execute/contract.ts'
 export type { PluginScenario } from './plugin/generate/contract.ts'
 export { tryHooks } from './plugin/hook-lab/try-hooks.ts'
-export { carryOut, type EvaluationEnd } from './plugin/pipeline/carry-out.ts'
 export type { EvaluationDocument } from './plugin/pipeline/evaluation-document.ts'
 export { evaluationTargets } from './plugin/pipeline/evaluation-target.ts'
 export type {
@@ -89,11 +88,13 @@ export type {
   EvaluationRequest,
   EvaluationWork,
 } from './plugin/pipeline/evaluation-work.ts'
-export { openEvaluation, resumeEvaluation } from './plugin/pipeline/open-evaluation.ts'
+export { openEvaluation } from './plugin/pipeline/open-evaluation.ts'
+export { resumeEvaluation } from './plugin/pipeline/resume-evaluation.ts'
 export { runAnalysis } from './plugin/pipeline/run-analysis.ts'
 export { runEvaluation } from './plugin/pipeline/run-evaluation.ts'
 export { runExecution } from './plugin/pipeline/run-execution.ts'
 export { runGeneration } from './plugin/pipeline/run-generation.ts'
+export { type EvaluationEnd, runStages } from './plugin/pipeline/run-stages.ts'
 export { consoleProgress } from './plugin/report/console-progress.ts'
 export type { FinishedRun, Reporter, RunHeader, TrialHeader } from './report/contract.ts'
 export type { Rule, RuleAnswer, Scene } from './rules/contract.ts'

@@ -1,6 +1,5 @@
-import { type ComposedReporter, composeReporters } from '../report/compose.ts'
 import { parseReporterSpec } from '../report/index.ts'
-import { openReporters } from '../report/open-reporters.ts'
+import { type ComposedReporter, composeReporters, openReporters } from '../report/open-reporters.ts'
 import type { CliContext } from './context.ts'
 import type { TestFlags } from './test-flags.ts'
 

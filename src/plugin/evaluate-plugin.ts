@@ -7,10 +7,10 @@ import type { Store } from '../store/contract.ts'
 import { loadConfigWithOverrides } from './config/load-config.ts'
 import type { PluginOverrides } from './config/overrides.ts'
 import type { PluginStage, PluginStep } from './contract.ts'
-import { carryOut, type EvaluationEnd } from './pipeline/carry-out.ts'
 import { evaluationTargets } from './pipeline/evaluation-target.ts'
 import type { EvaluationPowers, EvaluationRequest } from './pipeline/evaluation-work.ts'
 import { openEvaluation } from './pipeline/open-evaluation.ts'
+import { type EvaluationEnd, runStages } from './pipeline/run-stages.ts'
 
 export interface PluginEvaluationOptions {
   readonly cwd: string
@@ -64,7 +64,7 @@ export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<
       filters: [],
     }
     await using work = await openEvaluation(request, powers)
-    ends.push(await carryOut(work, reporter, {}))
+    ends.push(await runStages(work, reporter, {}))
   }
   return ends
 }

@@ -1,5 +1,6 @@
 import type { CaseSummary } from '../core/summary.ts'
 import type { Verdict } from '../core/verdict.ts'
+import { formatMean, formatPercent } from './quantity.ts'
 
 /** Nothing of interest happened: every trial of the case counted and passed. */
 export function passedAlways({ counts }: CaseSummary): boolean {
@@ -22,4 +23,49 @@ export function shownK(cases: readonly CaseSummary[]): number {
     3,
     cases.reduce((most, { passAtK }) => Math.max(most, passAtK.length), 1),
   )
+}
+
+/** The cases whose use of the tool can be told; none when nobody was seen using it. */
+export function casesWithUse(cases: readonly CaseSummary[]): readonly CaseSummary[] {
+  if (cases.every(({ metrics }) => metrics.commands === 0)) return []
+  return cases.filter(({ passRate }) => passRate.n > 0)
+}
+
+interface UseFigure {
+  readonly title: string
+  /** What the title stands for; none where it says so itself. */
+  readonly meaning?: string
+  /** A mean over the counted trials of a case; null when there is none. */
+  text(row: CaseSummary): string | null
+}
+
+/** What is told of the use of the tool, in reading order. */
+export const useFigures: readonly UseFigure[] = [
+  {
+    title: 'commands',
+    text: ({ metrics: { commands } }) => (commands === 0 ? 'none seen' : formatMean(commands)),
+  },
+  {
+    title: 'errors',
+    meaning: 'commands that failed',
+    text: ({ metrics }) => (metrics.commands === 0 ? null : formatPercent(metrics.errorRate)),
+  },
+  {
+    title: 'first try',
+    meaning: 'different commands that worked at once',
+    text: ({ metrics }) => (metrics.commands === 0 ? null : formatPercent(metrics.firstTrySuccessRate)),
+  },
+  {
+    title: 'help',
+    meaning: 'calls for help',
+    text: ({ metrics }) => (metrics.commands === 0 ? null : formatMean(metrics.helpInvocations)),
+  },
+]
+
+/** Explains the figures, or those of them that are shown. */
+export function useLegend(isShown: (title: string) => boolean = () => true): string {
+  const meanings = useFigures.flatMap(({ title, meaning }) =>
+    meaning === undefined || !isShown(title) ? [] : [` ${title}: ${meaning}.`],
+  )
+  return `Means of counted trials.${meanings.join('')}`
 }

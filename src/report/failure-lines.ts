@@ -1,7 +1,7 @@
-import type { TrialRecord } from '../core/trial.ts'
-import { type DetailLimits, detailLines } from './gate-detail.ts'
-import { plainLine } from './plain-text.ts'
-import { endingSentence, judgeSentence, metricsSentence } from './trial-words.ts'
+import type { GateResult, TrialRecord } from '../core/trial.ts'
+import { plainLine, plainText, tailLines, withoutCommands } from './plain-text.ts'
+import { shortenEnd } from './text-width.ts'
+import { endingSentence, judgeSentence, metricsSentence } from './trial-text.ts'
 
 /** Why a trial did not pass, as lines of plain text for readers without markup. The reason itself is not repeated. */
 export function failureLines(
@@ -31,4 +31,112 @@ export function failureLines(
 
 function labelled(label: string, sentence: string | null): string[] {
   return sentence === null ? [] : [`${label}: ${sentence}`]
+}
+
+/** Why a trial ended as it did: one sentence, and what stands below it, such as a diff, line by line. */
+interface SplitReason {
+  readonly sentence: string
+  readonly lines: readonly string[]
+}
+
+export function splitReason(reason: string): SplitReason {
+  const text = plainText(reason).trim()
+  // Only what an empty line sets apart is a block: a message that happens to be wrapped reads best as a sentence.
+  const end = text.indexOf('\n\n')
+  if (end === -1) return { sentence: plainLine(reason), lines: [] }
+  const block = withoutCommands(text.slice(end + 2))
+  return { sentence: plainLine(text.slice(0, end)), lines: block.split('\n').map((line) => line.trimEnd()) }
+}
+
+/** One thing a gate found, ready to be shown: a value on a line, a list, or the end of a longer text. */
+interface DetailPart {
+  readonly label: string
+  readonly lines: readonly string[]
+  /** Lines or items left out: before a text's end, after a list's start. */
+  readonly omitted: number
+  readonly kind: 'value' | 'list' | 'text'
+}
+
+/** The useful part of a gate's `detail`, bounded: values first, then lists, then texts; what is empty is left out. */
+export function detailParts(detail: GateResult['detail'], limits: DetailLimits = {}): DetailPart[] {
+  const parts = Object.entries(detail)
+    .filter(([key, value]) => tells(key, value, limits.message ?? ''))
+    .flatMap(([key, value]) => part(labelOf(key), value, limits))
+  return [...parts.filter(is('value')), ...parts.filter(is('list')), ...parts.filter(is('text'))]
+}
+
+/** As lines of plain text. Foreign text of several lines is behind a bar, so that none of it stands at the start of a line. */
+function detailLines(detail: GateResult['detail'], limits: DetailLimits = {}): string[] {
+  return detailParts(detail, limits).flatMap(partLines)
+}
+
+/** How much of a part is left out, in words; empty when all of it is there. */
+export function omission({ kind, lines, omitted }: DetailPart): string {
+  if (omitted === 0) return ''
+  return kind === 'list'
+    ? ` (and ${omitted} more)`
+    : ` (last ${lines.length} of ${lines.length + omitted} lines)`
+}
+
+interface DetailLimits {
+  readonly maxLines?: number
+  readonly maxColumns?: number
+  /** What the reader has just read: a value that stands in it is not shown again. */
+  readonly message?: string
+}
+
+/** What went as it should, what is none, how long it took and what was just said explain no failure. */
+function tells(key: string, value: unknown, message: string): boolean {
+  if (value === false || value === 0 || key === 'duration_ms') return false
+  // Exact is the rule; only a guess is worth a word.
+  if (key === 'source' && value === 'events') return false
+  if (typeof value === 'number')
+    return !(message.includes(labelOf(key)) && numbersIn(message).includes(String(value)))
+  if (Array.isArray(value))
+    return !value.every((item) => typeof item === 'string' && item !== '' && message.includes(item.trim()))
+  return !(typeof value === 'string' && value !== '' && message.includes(value.trim()))
+}
+
+function numbersIn(message: string): string[] {
+  return message.match(/(?<![\w.])\d+(\.\d+)?(?![\w.]*\w)/g) ?? []
+}
+
+function is(kind: DetailPart['kind']): (part: DetailPart) => boolean {
+  return (part) => part.kind === kind
+}
+
+function partLines(part: DetailPart): string[] {
+  if (part.kind === 'value') return [`${part.label}: ${part.lines.join(' ')}`]
+  return [`${part.label}${omission(part)}:`, ...part.lines.map((line) => `| ${line}`.trimEnd())]
+}
+
+function part(
+  label: string,
+  value: unknown,
+  { maxLines = 10, maxColumns = 500 }: DetailLimits,
+): DetailPart[] {
+  const bounded = (line: string): string => shortenEnd(line, maxColumns)
+  if (value === null || value === undefined || value === '') return []
+  if (typeof value === 'string') {
+    const { lines, omitted } = tailLines(value, maxLines)
+    if (lines.every((line) => line.trim() === '')) return []
+    const short = lines.length === 1 && omitted === 0
+    return [{ label, lines: lines.map(bounded), omitted, kind: short ? 'value' : 'text' }]
+  }
+  if (Array.isArray(value)) {
+    if (value.length === 0) return []
+    const lines = value.slice(0, maxLines).map((item) => bounded(inline(item)))
+    return [{ label, lines, omitted: value.length - lines.length, kind: 'list' }]
+  }
+  return [{ label, lines: [bounded(inline(value))], omitted: 0, kind: 'value' }]
+}
+
+function inline(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  return plainLine(text.slice(0, 16_384))
+}
+
+/** `exit_code` and `exitCode` are both `exit code`. */
+function labelOf(key: string): string {
+  return plainLine(key.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ')).toLowerCase()
 }

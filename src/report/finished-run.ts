@@ -1,9 +1,11 @@
+import { join } from 'node:path'
+import type { GantryEvent } from '../core/event.ts'
 import { createSummary, type SummaryOptions } from '../core/summarize.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
+import { readJsonl } from '../io/jsonl.ts'
 import type { RunRow, StoredRun } from '../store/contract.ts'
 import type { FinishedRun, TrialHeader } from './contract.ts'
-import { eventsForPeople } from './events-for-people.ts'
 
 export interface StoredRunFacts {
   /** The run as a list shows it: whether it has ended, and how long it took. */
@@ -64,4 +66,14 @@ function isHeader(trial: { readonly id: string }): trial is TrialHeader {
     'attempt' in trial &&
     typeof trial.attempt === 'number'
   )
+}
+
+/** A trial's events as they may be passed on: `forPeople` hides what points to a person. */
+export async function* eventsForPeople(
+  { dir }: TrialRecord,
+  forPeople: (value: unknown) => unknown,
+): AsyncGenerator<GantryEvent> {
+  // Redaction changes texts and nothing of the shape.
+  for await (const event of readJsonl<GantryEvent>(join(dir, 'events.jsonl')))
+    yield forPeople(event) as GantryEvent
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { sampleRecord, sampleRecords, sampleRun, textSink } from '../../test/support/sample-run.ts'
 import { githubReporter } from './github.ts'
-import { sampleRecord, sampleRecords, sampleRun, textSink } from './sample-run.ts'
 
 test('annotations go to the log and the summary to its own place', async () => {
   const [sink, summarySink] = [textSink(), textSink()]

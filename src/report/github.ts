@@ -1,9 +1,9 @@
 import { counted } from '../core/counted.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
-import { runMarkdown } from './md/run-markdown.ts'
+import { runMarkdown } from './md/md.ts'
 import { plainLine, plainText, withoutCommands } from './plain-text.ts'
-import { trialName } from './trial-words.ts'
+import { trialName } from './trial-text.ts'
 
 /**
  * For GitHub Actions: annotations on `sink`, which must be the job's log, and a step summary on `summarySink`

@@ -1,12 +1,12 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
+import { sampleRecords, sampleRun, streamed, textSink } from '../../test/support/sample-run.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun } from './contract.ts'
 import { openReporter, type ReporterName } from './index.ts'
 import { evaluationMarkdown } from './md/evaluation-markdown.ts'
-import { sampleRecords, sampleRun, streamed, textSink } from './sample-run.ts'
 
 /** Everything at once: what breaks XML, HTML, Markdown, TAP, GitHub's log and terminals. */
 const hostile =

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
+import {
+  sampleRecords,
+  sampleRegressions,
+  sampleRun,
+  streamed,
+  textSink,
+} from '../../test/support/sample-run.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { jsonReporter } from './json.ts'
-import { sampleRecords, sampleRegressions, sampleRun, streamed, textSink } from './sample-run.ts'
 
 const context = { color: false, columns: 80, live: false }
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
+import { sampleRecord, sampleRecords, sampleRun, textSink } from '../../test/support/sample-run.ts'
 import type { FinishedRun } from './contract.ts'
-import { escapeXml, xmlAttributes } from './escape-xml.ts'
-import { junitReporter } from './junit.ts'
-import { sampleRecord, sampleRecords, sampleRun, textSink } from './sample-run.ts'
+import { escapeXml, junitReporter, xmlAttributes } from './junit.ts'
 
 const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
 

@@ -1,11 +1,9 @@
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink, TrialHeader } from './contract.ts'
-import { escapeXml, xmlAttributes } from './escape-xml.ts'
-import { failureLines } from './failure-lines.ts'
-import { type CaseTally, recordsByCase, tallied } from './records-by-case.ts'
-import { notRunReason } from './run-words.ts'
-import { splitReason } from './split-reason.ts'
-import { agentName } from './trial-words.ts'
+import { failureLines, splitReason } from './failure-lines.ts'
+import { type CaseTotals, recordsByCase, tallied } from './records-by-case.ts'
+import { notRunReason } from './run-text.ts'
+import { agentName } from './trial-text.ts'
 
 /** JUnit XML: a test suite per case, a test case per trial. */
 export const junitReporter: ReporterFactory = ({ sink }) => ({
@@ -103,7 +101,7 @@ function suiteStart(name: string, counts: Readonly<Record<string, string>>, dura
   return `  <testsuite${xmlAttributes({ name, ...counts, time: seconds(durationMs) })}>\n`
 }
 
-function suiteCounts(tally: CaseTally, skipped: number): Readonly<Record<string, string>> {
+function suiteCounts(tally: CaseTotals, skipped: number): Readonly<Record<string, string>> {
   return {
     tests: String(tallied(tally) + skipped),
     failures: String(tally.counts.fail),
@@ -112,8 +110,8 @@ function suiteCounts(tally: CaseTally, skipped: number): Readonly<Record<string,
   }
 }
 
-function sum(tallies: readonly CaseTally[]): CaseTally {
-  const total: CaseTally = { counts: { pass: 0, fail: 0, infra: 0, invalid: 0 }, durationMs: 0 }
+function sum(tallies: readonly CaseTotals[]): CaseTotals {
+  const total: CaseTotals = { counts: { pass: 0, fail: 0, infra: 0, invalid: 0 }, durationMs: 0 }
   for (const { counts } of tallies) {
     total.counts.pass += counts.pass
     total.counts.fail += counts.fail
@@ -135,4 +133,33 @@ function anonymous(count: number): TrialHeader[] {
 
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
+}
+
+/**
+ * The one way text gets into XML. What XML 1.0 cannot carry even escaped (control characters, lone surrogates, U+FFFE,
+ * U+FFFF) becomes U+FFFD. Quotes are escaped too, so that one function serves content and attributes; `]]>` cannot come out of it.
+ */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
+    .replaceAll(/[&<>"'\r]/g, (character) => entities[character] ?? character)
+}
+
+/** ` name="value"…`. White space is escaped as well: a parser would fold it to blanks. */
+export function xmlAttributes(attributes: Readonly<Record<string, string>>): string {
+  return Object.entries(attributes)
+    .map(
+      ([name, value]) => ` ${name}="${escapeXml(value).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')}"`,
+    )
+    .join('')
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  '\r': '&#13;',
 }

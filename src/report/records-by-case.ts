@@ -2,7 +2,7 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
 import type { FinishedRun } from './contract.ts'
 
-export interface CaseTally {
+export interface CaseTotals {
   readonly counts: Record<Verdict, number>
   durationMs: number
 }
@@ -15,10 +15,10 @@ export async function recordsByCase(
   run: FinishedRun,
   batchTrials = 500,
 ): Promise<{
-  readonly cases: ReadonlyMap<string, CaseTally>
+  readonly cases: ReadonlyMap<string, CaseTotals>
   readonly records: () => AsyncIterable<TrialRecord>
 }> {
-  const cases = new Map<string, CaseTally>()
+  const cases = new Map<string, CaseTotals>()
   let blocks = 0
   let last: string | null = null
   for await (const { case: name, verdict, durationMs } of run.records()) {
@@ -33,7 +33,7 @@ export async function recordsByCase(
   return { cases, records: together ? run.records : () => regrouped(run, batches(cases, batchTrials)) }
 }
 
-export function tallied({ counts }: CaseTally): number {
+export function tallied({ counts }: CaseTotals): number {
   return counts.pass + counts.fail + counts.infra + counts.invalid
 }
 
@@ -50,7 +50,7 @@ async function* regrouped(run: FinishedRun, batches: readonly string[][]): Async
   }
 }
 
-function batches(cases: ReadonlyMap<string, CaseTally>, batchTrials: number): string[][] {
+function batches(cases: ReadonlyMap<string, CaseTotals>, batchTrials: number): string[][] {
   const found: string[][] = []
   let room = 0
   for (const [name, tally] of cases) {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { palette } from './console/palette.ts'
 import { sectionLines } from './console/section-lines.ts'
 import type { ReportSection } from './contract.ts'
-import { sectionHtml } from './html/section-html.ts'
-import { sectionMarkdown } from './md/section-markdown.ts'
+import { sectionHtml } from './html/case-tables.ts'
+import { sectionMarkdown } from './md/md.ts'
 
 const section: ReportSection = {
   title: 'Components',

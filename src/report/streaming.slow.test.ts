@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { sampleRecord, sampleRun, streamed } from '../../test/support/sample-run.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { openReporter, parseReporterSpec, reporterNames } from './index.ts'
-import { sampleRecord, sampleRun, streamed } from './sample-run.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { sampleRecord, sampleRecords, sampleRun, streamed, textSink } from '../../test/support/sample-run.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun } from './contract.ts'
-import { sampleRecord, sampleRecords, sampleRun, streamed, textSink } from './sample-run.ts'
 import { tapReporter } from './tap.ts'
 
 async function tap(run: FinishedRun): Promise<string> {

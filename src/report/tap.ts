@@ -1,10 +1,9 @@
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
-import { failureLines } from './failure-lines.ts'
+import { failureLines, splitReason } from './failure-lines.ts'
 import { plainLine } from './plain-text.ts'
-import { notRunReason } from './run-words.ts'
-import { splitReason } from './split-reason.ts'
-import { trialName } from './trial-words.ts'
+import { notRunReason } from './run-text.ts'
+import { trialName } from './trial-text.ts'
 
 /** TAP version 14: a test point per trial, YAML diagnostics for what did not pass, SKIP for what did not run. */
 export const tapReporter: ReporterFactory = ({ sink }) => ({

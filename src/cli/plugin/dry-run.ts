@@ -1,9 +1,9 @@
 import type { Project } from '../../config/load.ts'
 import { analyzePlugin } from '../../plugin/analyze/analyze-plugin.ts'
+import { paidEstimate } from '../../plugin/pipeline/estimate-evaluation.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
 import { preflightError } from '../../plugin/pipeline/run-analysis.ts'
 import type { CliContext } from '../context.ts'
-import { paidEstimate } from './paid-estimate.ts'
 import { printAnalysis } from './print-analysis.ts'
 import { printEstimateTable } from './print-estimate.ts'
 

@@ -8,13 +8,13 @@ import { preflightPlugin } from '../../plugin/analyze/preflight-plugin.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
 import type { PluginStage } from '../../plugin/contract.ts'
-import { carryOut, type EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
 import { evaluationTargets } from '../../plugin/pipeline/evaluation-target.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
 import { failedScenarios } from '../../plugin/pipeline/failed-scenarios.ts'
 import { openEvaluation } from '../../plugin/pipeline/open-evaluation.ts'
 import { readEvaluationState } from '../../plugin/pipeline/read-evaluation-state.ts'
 import { preflightError } from '../../plugin/pipeline/run-analysis.ts'
+import { type EvaluationEnd, runStages } from '../../plugin/pipeline/run-stages.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { findRun } from '../../store/find-run.ts'
 import { openRun } from '../../store/open-run.ts'
@@ -149,7 +149,7 @@ async function evaluateOne(
     : null
   await using work = await openEvaluation(request, powers, fast)
   view.begin(work.state().plugin_name, work.run.id)
-  const end = await carryOut(work, outputs.reporter(view), {
+  const end = await runStages(work, outputs.reporter(view), {
     ...(flags.threshold !== undefined && { threshold: flags.threshold }),
     beforeSpending: async () => {
       if (config.estimate_costs && fast === null) await printEstimate(work, view, flags)

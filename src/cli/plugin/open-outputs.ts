@@ -4,12 +4,16 @@ import type { ExitCode } from '../../core/exit-code.ts'
 import { checkWritable } from '../../io/check-writable.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import type { PluginStage } from '../../plugin/contract.ts'
-import { documentName, type OutputSpec, parseOutput } from '../../plugin/report/output-format.ts'
-import { writeDocument, writeDocumentFile } from '../../plugin/report/write-document.ts'
-import { type ComposedReporter, composeReporters } from '../../report/compose.ts'
+import {
+  documentName,
+  type OutputSpec,
+  parseOutput,
+  writeDocument,
+  writeDocumentFile,
+} from '../../plugin/report/write-document.ts'
 import type { FinishedRun, Reporter } from '../../report/contract.ts'
 import { parseReporterSpec } from '../../report/index.ts'
-import { openReporters } from '../../report/open-reporters.ts'
+import { type ComposedReporter, composeReporters, openReporters } from '../../report/open-reporters.ts'
 import type { CliContext, CliStream } from '../context.ts'
 import { printError } from '../print-error.ts'
 import type { PluginFlags } from './plugin-flags.ts'

@@ -1,11 +1,11 @@
 import pc from 'picocolors'
 import { counted, formatCount } from '../../core/counted.ts'
 import type { CostEstimate } from '../../plugin/generate/estimate-costs.ts'
+import { paidEstimate } from '../../plugin/pipeline/estimate-evaluation.ts'
 import { readAnalysis } from '../../plugin/pipeline/evaluation-files.ts'
 import type { EvaluationWork } from '../../plugin/pipeline/evaluation-work.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { CliStream } from '../context.ts'
-import { paidEstimate } from './paid-estimate.ts'
 import type { PluginFlags } from './plugin-flags.ts'
 import type { PluginView } from './plugin-view.ts'
 

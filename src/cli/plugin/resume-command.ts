@@ -3,11 +3,11 @@ import { exitCode } from '../../core/exit-code.ts'
 import { exitCodeOf } from '../../core/run-exit-code.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import { apiModelName } from '../../plugin/config/model-names.ts'
-import { carryOut } from '../../plugin/pipeline/carry-out.ts'
 import { evaluationFiles } from '../../plugin/pipeline/evaluation-files.ts'
-import { latestRunOf } from '../../plugin/pipeline/latest-run-of.ts'
-import { resumeEvaluation } from '../../plugin/pipeline/open-evaluation.ts'
-import { storedConfig } from '../../plugin/pipeline/stored-config.ts'
+import { latestRunOf } from '../../plugin/pipeline/read-evaluation-state.ts'
+import { resumeEvaluation } from '../../plugin/pipeline/resume-evaluation.ts'
+import { runStages } from '../../plugin/pipeline/run-stages.ts'
+import { storedConfig } from '../../plugin/pipeline/stored-request.ts'
 import { findRun } from '../../store/find-run.ts'
 import { openRun } from '../../store/open-run.ts'
 import type { CliContext } from '../context.ts'
@@ -52,7 +52,7 @@ export async function resumeCommand(
     powers,
   )
   view.begin(work.state().plugin_name, work.run.id)
-  const end = await carryOut(work, outputs.reporter(view), {
+  const end = await runStages(work, outputs.reporter(view), {
     ...(flags.threshold !== undefined && { threshold: flags.threshold }),
   }).finally(view.stop)
   if (end.summary === null)

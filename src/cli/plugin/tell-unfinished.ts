@@ -1,5 +1,5 @@
 import type { PluginStage } from '../../plugin/contract.ts'
-import type { EvaluationEnd } from '../../plugin/pipeline/carry-out.ts'
+import type { EvaluationEnd } from '../../plugin/pipeline/run-stages.ts'
 import type { CliContext, CliStream } from '../context.ts'
 
 /** A run that ended before its verdicts: where it lies, and how it goes on. */

@@ -1,7 +1,7 @@
 import { formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { escapeHtml } from '../../report/html/escape-html.ts'
-import { pageStart } from '../../report/html/page.ts'
+import { pageStart } from '../../report/html/html.ts'
 import { formatPercent } from '../../report/quantity.ts'
 import { timelineHtml } from './timeline-html.ts'
 import type { TraceReport } from './trace-report.ts'

@@ -1,15 +1,62 @@
 import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
 import { directoryNames } from '../../io/directory-names.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { isFile } from '../../io/path-kind.ts'
 import { isSafeName, requireName, runFile } from '../../store/run-paths.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import type { PluginStage } from '../contract.ts'
+import { componentTypes, type PluginStage } from '../contract.ts'
 import type { TrialEvaluation } from '../evaluate/contract.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
-import type { PluginScenario } from '../generate/contract.ts'
-import { isAnalyses, isAnalysis, isScenariosFile } from './artefact-shapes.ts'
+import { type PluginScenario, scenarioTypes } from '../generate/contract.ts'
+
+const text = z.string()
+const list = z.array(z.looseObject({ name: text, cli_name: text, description: text }))
+
+/** As much of `analysis.json` as the later stages cannot do without. */
+const analysisSchema = z.looseObject({
+  plugin_name: text.min(1),
+  plugin_path: text.min(1),
+  content_hash: text,
+  preflight: z.looseObject({}),
+  components: z.looseObject({
+    skills: list,
+    agents: list,
+    commands: list,
+    hooks: list,
+    mcp_servers: list,
+  }),
+  findings: z.array(z.looseObject({ code: text, severity: text, message: text })),
+  listing: z.looseObject({}),
+})
+
+const scenarioSchema = z.looseObject({
+  id: text.min(1),
+  component_ref: text,
+  component_type: z.enum(componentTypes),
+  expected_component: text,
+  scenario_type: z.enum(scenarioTypes),
+  user_prompt: text,
+  expected_trigger: z.boolean(),
+})
+
+const scenariosSchema = z.looseObject({ scenarios: z.array(scenarioSchema) })
+
+/** Files of a run may be edited, cut or exchanged by anybody: what is no analysis is not taken for one. */
+export function isAnalysis(value: unknown): value is Analysis {
+  return analysisSchema.safeParse(value).success
+}
+
+function isAnalyses(value: unknown): value is readonly Analysis[] {
+  return Array.isArray(value) && value.every(isAnalysis)
+}
+
+/** Whether it is the content of a `scenarios.json`, whose ids are all different. */
+export function isScenariosFile(value: unknown): value is { readonly scenarios: readonly PluginScenario[] } {
+  const read = scenariosSchema.safeParse(value)
+  return read.success && new Set(read.data.scenarios.map(({ id }) => id)).size === read.data.scenarios.length
+}
 
 /** What an evaluation leaves in its run directory, each part a file that can be read by itself. */
 export interface EvaluationFiles {

@@ -1,9 +1,11 @@
 import { GantryError } from '../../core/error.ts'
+import { nearest } from '../../core/nearest.ts'
 import { readJsonIfExists } from '../../io/files.ts'
+import type { Store } from '../../store/contract.ts'
+import { listRuns } from '../../store/list-runs.ts'
 import type { EvaluationState } from '../state/evaluation-state.ts'
 import { type MigratedState, migrateState } from '../state/migrate-state.ts'
-import { isAnalysis } from './artefact-shapes.ts'
-import { type EvaluationFiles, evaluationFiles, readWhole } from './evaluation-files.ts'
+import { type EvaluationFiles, evaluationFiles, isAnalysis, readWhole } from './evaluation-files.ts'
 
 /** Where an evaluation stands; null when its state is missing or cannot be read: a list goes on without it. */
 export function readEvaluationState(runDir: string): EvaluationState | null {
@@ -50,6 +52,25 @@ function refuseOther(name: string, files: EvaluationFiles): void {
     {
       hint: 'Put its own state back, or begin a new run with gantry plugin run.',
       at: { file: files.state },
+    },
+  )
+}
+
+/** The id of the latest evaluation of a plugin, by the plugin's name. */
+export async function latestRunOf(store: Store, pluginName: string): Promise<string> {
+  const { runs } = await listRuns(store, { kind: 'plugin' })
+  const names = new Set<string>()
+  for (const { id, dir } of runs) {
+    const name = readEvaluationState(dir)?.plugin_name
+    if (name === pluginName) return id
+    if (name !== undefined) names.add(name)
+  }
+  const close = nearest(pluginName, [...names])
+  throw new GantryError(
+    'NOT_FOUND',
+    `there is no evaluation of the plugin '${pluginName}' in ${store.root}`,
+    {
+      hint: close === undefined ? 'See "gantry plugin list".' : `Did you mean '${close}'?`,
     },
   )
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type ResolvedAgent, resolveAgent } from '../../config/resolve-agent.ts'
 import { GantryError } from '../../core/error.ts'
 import { makeDirectories } from '../../io/directory.ts'
-import { writeJsonAtomic } from '../../io/files.ts'
+import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { endMarkedProcesses } from '../../io/marked-processes.ts'
 import { monotonicMs } from '../../io/monotonic.ts'
@@ -11,17 +11,17 @@ import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { chooseModelLink, requireModelAccess } from '../../model-link/choose-model-link.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import { openEventRecorder } from '../../store/event-recorder.ts'
+import type { Analysis } from '../analyze/contract.ts'
 import type { PluginTrial } from '../execute/contract.ts'
 import { executeTrials } from '../execute/execute-trials.ts'
 import { runVariable } from '../execute/process-environment.ts'
 import type { ExecutionReport } from '../execute/request.ts'
+import { tryHooks } from '../hook-lab/try-hooks.ts'
 import { createSanitizers } from '../sanitize/create-sanitizer.ts'
 import { completed, lost } from '../state/evaluation-state.ts'
 import { keepExecution, readAnalysis, readCrowd, readExecution, readScenarios } from './evaluation-files.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
-import { isMade } from './is-made.ts'
-import { plannedTrials } from './planned-trials.ts'
-import { tryHooksOffline } from './try-hooks-offline.ts'
+import { isTrialDone, plannedTrials } from './stored-trials.ts'
 
 /** Stage 3: every scenario in real Claude Code. A trial that was made is on disk before the next begins, and is never made again. */
 export async function runExecution(work: EvaluationWork): Promise<ExecutionReport> {
@@ -41,7 +41,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
     trials: trials.filter(({ arm }) => arm !== 'without').map((trial) => header(trial, agent, work)),
   })
   run.change({ agents: { [agent.name]: agent.probe.version ?? 'unknown' } })
-  const done = new Set(trials.filter(({ id }) => isMade(files, id)).map(({ id }) => id))
+  const done = new Set(trials.filter(({ id }) => isTrialDone(files, id)).map(({ id }) => id))
   powers.onStep({ kind: 'stage_start', stage: 'execution', total: trials.length - done.size })
   if (done.size > 0)
     powers.onStep({
@@ -167,4 +167,20 @@ function header(
     model: config.execution.model,
     attempt: rep,
   }
+}
+
+/** Before any session: what the hooks do with simulated events. Once per run; what it found is told. */
+async function tryHooksOffline(
+  { files, powers, redaction, request }: EvaluationWork,
+  analysis: Analysis,
+): Promise<void> {
+  if (readJsonIfExists(files.hookLab) !== undefined) return
+  const report = await tryHooks(analysis, {
+    env: powers.env,
+    signal: powers.signal,
+    ...(request.config.execution.cwd !== undefined && { workspace: request.config.execution.cwd }),
+  })
+  writeJsonAtomic(files.hookLab, redaction.value(report))
+  for (const { severity, code, message } of report.findings)
+    if (severity !== 'info') powers.onStep({ kind: 'note', level: 'warning', message: `${code}: ${message}` })
 }

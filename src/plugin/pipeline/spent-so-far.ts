@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { directoryNames } from '../../io/directory-names.ts'
+import { readJsonIfExists } from '../../io/files.ts'
 import { trialPath } from '../../store/run-paths.ts'
+import type { OtherCosts } from '../evaluate/metrics/cost-tally.ts'
 import {
   type EvaluationFiles,
   readExecution,
@@ -64,4 +66,17 @@ function sumOf(
   return (directoryNames(dir, Infinity) ?? [])
     .filter(({ name, leaf }) => leaf && isWanted(name))
     .reduce((sum, { name }) => sum + costOf(readWhole(join(dir, name))), 0)
+}
+
+const generationSchema = z.object({ cost_usd: z.number().nullable() })
+const executionSchema = z.object({ load: z.object({ load_cost_usd: z.number() }).nullable() })
+
+/** What was paid outside of trials: for writing scenarios, and for seeing what is loaded. */
+export function otherCosts(files: EvaluationFiles): OtherCosts {
+  const generation = generationSchema.safeParse(readJsonIfExists(files.generationMetadata))
+  const execution = executionSchema.safeParse(readJsonIfExists(files.executionMetadata))
+  return {
+    generation_cost_usd: generation.success ? generation.data.cost_usd : 0,
+    plugin_load_cost_usd: execution.success ? (execution.data.load?.load_cost_usd ?? 0) : 0,
+  }
 }

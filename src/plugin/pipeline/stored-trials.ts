@@ -1,11 +1,12 @@
 import { isFile } from '../../io/path-kind.ts'
 import type { TrialHeader } from '../../report/contract.ts'
 import type { StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
+import { isMoot, readExecution as readShape } from '../evaluate/stored/read-trial.ts'
 import type { PluginTrial } from '../execute/contract.ts'
+import { planTrials } from '../execute/plan-trials.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { readExecution, readScenarios, readTranscript } from './evaluation-files.ts'
-import type { EvaluationWork } from './evaluation-work.ts'
-import { plannedTrials } from './planned-trials.ts'
+import { type EvaluationFiles, readExecution, readScenarios, readTranscript } from './evaluation-files.ts'
+import type { EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
 
 export interface StoredTrials {
   /** In plan order. */
@@ -41,4 +42,23 @@ export function storedTrials({ request, files }: Pick<EvaluationWork, 'request' 
       })
   }
   return { made, notRun, scenarioOf: ({ scenario_id: id }) => byId.get(id) }
+}
+
+/** Every trial of a run, the same at every call: what is asked for does not change while it goes on. */
+export function plannedTrials(
+  scenarios: readonly PluginScenario[],
+  { config, target }: Pick<EvaluationRequest, 'config' | 'target'>,
+): readonly PluginTrial[] {
+  return planTrials(scenarios, config, target.arms)
+}
+
+/**
+ * Whether a trial need not be made again. One that was broken by the machinery is, and so is one that was invalid: whatever broke
+ * may be mended by now. So is one whose traces were cut, since nobody could judge it.
+ */
+export function isTrialDone(files: EvaluationFiles, trialId: string): boolean {
+  const execution = readExecution(files, trialId)
+  if (execution === null || readShape(execution).kind === 'damaged' || execution.trial.id !== trialId)
+    return false
+  return !isMoot(execution) && typeof readTranscript(files, trialId) === 'object'
 }

@@ -5,7 +5,7 @@ import { componentId, componentList } from '../component-list.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { type AnalysisFacts, evaluationSections } from './evaluation-sections.ts'
-import { likelyCause } from './likely-cause.ts'
+import { likelyCause } from './what-to-change.ts'
 
 export interface EvaluationFacts {
   readonly runId: string

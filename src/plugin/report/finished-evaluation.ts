@@ -8,7 +8,7 @@ import { readTrialRows, rowOf } from '../../store/run-row.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import { readEvaluationHead } from '../pipeline/evaluation-document.ts'
 import { evaluationFiles, readAnalysis, readScenarios } from '../pipeline/evaluation-files.ts'
-import { storedConfig } from '../pipeline/stored-config.ts'
+import { storedConfig } from '../pipeline/stored-request.ts'
 import { evaluationView } from './evaluation-view.ts'
 
 export interface FinishedEvaluation {

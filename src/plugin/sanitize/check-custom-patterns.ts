@@ -1,7 +1,6 @@
-import { compilePattern } from '../../core/pattern.ts'
+import { compilePattern, type Pattern } from '../../core/pattern.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import { type FuzzOptions, fuzzPattern } from './fuzz-pattern.ts'
-import { longestPattern, scorePattern, unsafePoints } from './score-pattern.ts'
+import { canBeEmpty, firstOf, type PatternNode, patternShape, type Sequence } from './pattern-shape.ts'
 
 export type Sanitization = PluginConfig['output']['sanitization']
 
@@ -41,4 +40,112 @@ function whyUnsafe(source: string): string | null {
   return points < unsafePoints
     ? null
     : `${reasons.join('; ')} (${points} points, ${unsafePoints} are too many)`
+}
+
+interface FuzzOptions {
+  readonly timeoutMs: number
+  /** Milliseconds that pass; to be replaced only where time must not matter. */
+  readonly now?: () => number
+}
+
+const length = 2_000
+/** A machine that is busy with something else must not make a good pattern look slow. */
+const tries = 3
+
+/**
+ * Tries a pattern on texts that are known to be hard and answers with the first for which it needs longer than it may, null when
+ * there is none. Time is linear in our engine, so what this finds is a pattern that is large, not one that never ends.
+ */
+function fuzzPattern(
+  pattern: Pattern,
+  { timeoutMs, now = () => performance.now() }: FuzzOptions,
+): string | null {
+  return hardTexts(pattern.source).find((text) => !isQuick(pattern, text, timeoutMs, now)) ?? null
+}
+
+function isQuick(pattern: Pattern, text: string, timeoutMs: number, now: () => number): boolean {
+  for (let round = 0; round < tries; round++) {
+    const start = now()
+    pattern.matchAll(text)
+    if (now() - start <= timeoutMs) return true
+  }
+  return false
+}
+
+/** Each ends with something that most patterns do not expect, so that every way to match is looked for. */
+function hardTexts(source: string): readonly string[] {
+  const own = source.replaceAll(/[^A-Za-z0-9@._ -]/g, '') || 'x'
+  return [
+    `${'a'.repeat(length)}!`,
+    `${'0'.repeat(length)}x`,
+    `${' \t'.repeat(length / 2)}!`,
+    `${'a.b@'.repeat(length / 4)}\u0000`,
+    `${own.repeat(Math.ceil(length / own.length)).slice(0, length)}!`,
+  ]
+}
+
+/** How dangerous a pattern would be in an engine that backtracks, and why. */
+interface PatternScore {
+  readonly points: number
+  readonly reasons: readonly string[]
+}
+
+/** From here on a pattern counts as unsafe. */
+export const unsafePoints = 7
+/** A longer one is not even looked at. */
+export const longestPattern = 500
+
+const deepest = 3
+
+/**
+ * Ten points for each repetition inside an unbounded one and for each choice under a repetition whose ways begin alike, five for
+ * each unbounded repetition inside a group with a bounded quantifier, one for each level of groups beyond the third.
+ */
+export function scorePattern(source: string): PatternScore {
+  const found: Finding[] = []
+  const depth = visit(patternShape(source), 'none', found)
+  if (depth > deepest) found.push({ points: depth - deepest, reason: `groups are nested ${depth} deep` })
+  return {
+    points: found.reduce((sum, { points }) => sum + points, 0),
+    reasons: [...new Set(found.map(({ reason }) => reason))],
+  }
+}
+
+interface Finding {
+  readonly points: number
+  readonly reason: string
+}
+
+/** What repeats the place one is at. */
+type Around = 'none' | 'bounded' | 'unbounded'
+
+function visit(alternatives: readonly Sequence[], around: Around, found: Finding[]): number {
+  return Math.max(0, ...alternatives.flat().map((node) => visitNode(node, around, found)))
+}
+
+function visitNode(node: PatternNode, around: Around, found: Finding[]): number {
+  if (node.kind === 'empty') return 0
+  const { min, max } = node.repeat
+  if (around === 'unbounded' && max > 1 && max !== min)
+    found.push({ points: 10, reason: 'a repetition stands inside an unbounded one' })
+  if (around === 'bounded' && max === Infinity)
+    found.push({ points: 5, reason: 'an unbounded repetition stands inside a group with a quantifier' })
+  if (node.kind === 'character') return 0
+  const isQuantified = min !== 1 || max !== 1
+  const inside = max === Infinity || around === 'unbounded' ? 'unbounded' : isQuantified ? 'bounded' : around
+  if ((max > 1 || around === 'unbounded') && overlaps(node.alternatives))
+    found.push({ points: 10, reason: 'ways of a choice under a repetition begin alike' })
+  return 1 + visit(node.alternatives, inside, found)
+}
+
+function overlaps(alternatives: readonly Sequence[]): boolean {
+  if (alternatives.length < 2) return false
+  if (alternatives.some((sequence) => sequence.every(canBeEmpty))) return true
+  const seen = new Set<number>()
+  return alternatives.some((sequence) => {
+    const first = [...firstOf(sequence)]
+    const meets = first.some((code) => seen.has(code))
+    for (const code of first) seen.add(code)
+    return meets
+  })
 }

@@ -4,8 +4,7 @@ import { createValueRedactor } from '../../core/redact/value-redactor.ts'
 import { createRedactor } from '../../core/redact.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import { checkCustomPatterns, type Sanitization } from './check-custom-patterns.ts'
-import { isCard } from './find-card-numbers.ts'
-import { type PersonalPattern, personalPatterns } from './personal-patterns.ts'
+import { isCard, type PersonalPattern, personalPatterns } from './personal-patterns.ts'
 
 /** Hides in a text, or in every text of JSON-like data, what must not be passed on. What needs no change is returned as it is. */
 export type Sanitizer = <T>(value: T) => T

@@ -2,9 +2,9 @@ import { counted } from '../../core/counted.ts'
 import type { Verdict } from '../../core/verdict.ts'
 import type { FinishedRun } from '../contract.ts'
 import { plainLine } from '../plain-text.ts'
-import { nextSteps, runEnding, runSentence, totals } from '../run-words.ts'
+import { nextSteps, runEnding, runSentence, totals } from '../run-text.ts'
 import { wrapText } from '../text-width.ts'
-import { agentName } from '../trial-words.ts'
+import { agentName } from '../trial-text.ts'
 import type { Palette } from './palette.ts'
 
 const maxRegressions = 20

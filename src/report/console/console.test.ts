@@ -1,8 +1,14 @@
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, expect, test, vi } from 'vitest'
+import {
+  sampleRecord,
+  sampleRecords,
+  sampleRegressions,
+  sampleRun,
+  textSink,
+} from '../../../test/support/sample-run.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import type { FinishedRun, ReporterContext } from '../contract.ts'
-import { sampleRecord, sampleRecords, sampleRegressions, sampleRun, textSink } from '../sample-run.ts'
 import { displayWidth } from '../text-width.ts'
 import { openConsole } from './console.ts'
 

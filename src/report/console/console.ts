@@ -1,19 +1,20 @@
 import { counted, formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
+import type { TrialRecord } from '../../core/trial.ts'
 import { systemClock } from '../../io/clock.ts'
 import type { Reporter, ReporterContext, RunHeader } from '../contract.ts'
+import { splitReason } from '../failure-lines.ts'
 import { plainLine, withoutCommands } from '../plain-text.ts'
-import { wrapText } from '../text-width.ts'
-import { caseTable } from './case-table.ts'
+import { formatCost, formatScore } from '../quantity.ts'
+import { displayWidth, padRight, shortenEnd, shortenMiddle, wrapText } from '../text-width.ts'
+import { trialName } from '../trial-text.ts'
+import { caseTable, useTable } from './case-tables.ts'
 import { conclusion } from './conclusion.ts'
 import { type Display, plainDisplay } from './display.ts'
 import { failures } from './failures.ts'
-import { frame } from './frame.ts'
-import { palette } from './palette.ts'
-import { type Progress, type ProgressTracker, trackProgress } from './progress.ts'
+import { type Palette, palette } from './palette.ts'
+import { frame, type ProgressTracker, type RunProgress, trackProgress } from './progress.ts'
 import { sectionLines } from './section-lines.ts'
-import { trialLine } from './trial-line.ts'
-import { useTable } from './use-table.ts'
 
 /** Passes get a line each up to this many trials; in a larger run they would bury what did not pass. */
 const maxListedTrials = 100
@@ -82,8 +83,28 @@ function headerSentence({ title, trials, concurrency, runId }: RunHeader): strin
   return `${plainLine(title)}: ${counted(trials, 'trial')}${lanes} (${plainLine(runId)})`
 }
 
-function heartbeat({ done, planned, counts, running, elapsedMs, remainingMs }: Progress): string {
+function heartbeat({ done, planned, counts, running, elapsedMs, remainingMs }: RunProgress): string {
   const left = remainingMs === null ? '' : `, about ${formatDuration(remainingMs)} left`
   const bad = counts.fail + counts.infra + counts.invalid
   return `  ${formatCount(done)} of ${formatCount(planned)} done, ${formatCount(bad)} not passed, ${formatCount(running.size)} running after ${formatDuration(elapsedMs)}${left}`
+}
+
+/** A finished trial: one line, and its reason below when it did not pass. `columns` is null where lines are not cut. */
+function trialLine(record: TrialRecord, columns: number | null, palette: Palette): string {
+  const facts = [
+    formatDuration(record.durationMs),
+    ...(record.costUsd === null ? [] : [formatCost(record.costUsd)]),
+    ...(record.score === null ? [] : [`score ${formatScore(record.score)}`]),
+    ...(record.cachedFrom === null ? [] : ['cached']),
+    ...(record.infraRetries === 0 ? [] : [`try ${record.infraRetries + 1}`]),
+  ].join('  ')
+  const name = trialName(record)
+  const width = columns === null ? null : Math.max(8, columns - 3 - displayWidth(facts) - 2)
+  const shown =
+    width === null ? name : padRight(shortenMiddle(name, width, palette.ellipsis), Math.min(width, 44))
+  const line = `${palette.mark(record.verdict)} ${shown}  ${palette.dim(facts)}`
+  if (record.verdict === 'pass') return line
+  const { sentence: reason } = splitReason(record.reason)
+  const fitted = columns === null ? reason : shortenEnd(reason, Math.max(8, columns - 5), palette.ellipsis)
+  return `${line}\n    ${palette.verdict(record.verdict, fitted)}`
 }

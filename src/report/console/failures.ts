@@ -1,11 +1,10 @@
 import { counted, formatCount } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import type { FinishedRun } from '../contract.ts'
-import { failureLines } from '../failure-lines.ts'
+import { failureLines, splitReason } from '../failure-lines.ts'
 import { plainLine } from '../plain-text.ts'
-import { splitReason } from '../split-reason.ts'
 import { shortenEnd, wrapText } from '../text-width.ts'
-import { trialName } from '../trial-words.ts'
+import { trialName } from '../trial-text.ts'
 import type { Palette } from './palette.ts'
 
 /** More than a person reads in a terminal; the rest is in the run directory and in the other reports. */

@@ -1,9 +1,14 @@
+import { formatCount } from '../../core/counted.ts'
+import { formatDuration } from '../../core/duration.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import type { Verdict } from '../../core/verdict.ts'
+import { type Verdict, verdicts } from '../../core/verdict.ts'
 import type { RunHeader, TrialHeader } from '../contract.ts'
+import { displayWidth, padRight, shortenMiddle } from '../text-width.ts'
+import { trialName } from '../trial-text.ts'
+import type { Palette } from './palette.ts'
 
 /** How far a run is. Holds only what is running now and a few numbers, however long the run. */
-export interface Progress {
+export interface RunProgress {
   readonly planned: number
   readonly done: number
   readonly counts: Readonly<Record<Verdict, number>>
@@ -16,7 +21,7 @@ export interface Progress {
 export interface ProgressTracker {
   started(trial: TrialHeader): void
   ended(record: TrialRecord): void
-  now(): Progress
+  now(): RunProgress
 }
 
 export function trackProgress(run: RunHeader, nowMs: () => number): ProgressTracker {
@@ -44,4 +49,68 @@ export function trackProgress(run: RunHeader, nowMs: () => number): ProgressTrac
       return { planned: run.trials, done, counts, running, elapsedMs: nowMs() - beganMs, remainingMs }
     },
   }
+}
+
+/** The moving part of the live view: bar, counts, what runs now. Never wider or higher than the terminal. */
+export function frame(
+  progress: RunProgress,
+  nowMs: number,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+  palette: Palette,
+): string {
+  const width = Math.max(10, columns - 1)
+  const lines = [...barLines(progress, width, palette), countLine(progress, palette)]
+  const room = Math.max(1, Math.min(rows - lines.length - 3, 12))
+  return ['', ...lines, ...runningLines(progress, nowMs, width, room, palette)].join('\n')
+}
+
+function barLines(progress: RunProgress, width: number, { full, empty, dim }: Palette): string[] {
+  const { done, planned } = progress
+  const share = planned === 0 ? 0 : Math.min(1, done / planned)
+  const count = `${formatCount(done)} of ${formatCount(planned)}`
+  const time = timeText(progress)
+  const oneLine = width >= displayWidth(count) + displayWidth(time) + 18
+  const room = oneLine
+    ? width - displayWidth(count) - displayWidth(time) - 4
+    : width - displayWidth(count) - 2
+  const cells = Math.max(4, Math.min(30, room))
+  const filled = Math.round(share * cells)
+  const bar = `${full.repeat(filled)}${dim(empty.repeat(cells - filled))}  ${count}`
+  return oneLine ? [`${bar}  ${dim(time)}`] : [bar, dim(shortenMiddle(time, width))]
+}
+
+function timeText({ elapsedMs, remainingMs, done, planned }: RunProgress): string {
+  const elapsed = formatDuration(roundToSecond(elapsedMs))
+  if (remainingMs === null || done >= planned) return elapsed
+  return `${elapsed}, about ${formatDuration(roundToSecond(remainingMs))} left`
+}
+
+function countLine({ counts, running }: RunProgress, palette: Palette): string {
+  const parts = verdicts
+    .filter((verdict) => verdict === 'pass' || verdict === 'fail' || counts[verdict] > 0)
+    .map((verdict) => `${palette.mark(verdict)} ${formatCount(counts[verdict])}`)
+  return [...parts, palette.dim(`${running.size} running`)].join('  ')
+}
+
+function runningLines(
+  { running }: RunProgress,
+  nowMs: number,
+  width: number,
+  room: number,
+  { dim, ellipsis }: Palette,
+): string[] {
+  const shown = [...running.values()].slice(0, running.size > room ? room - 1 : room)
+  const times = shown.map(({ sinceMs }) => formatDuration(roundToSecond(nowMs - sinceMs)))
+  const timeWidth = Math.max(0, ...times.map(displayWidth))
+  const lines = shown.map(({ trial }, index) => {
+    const name = shortenMiddle(trialName(trial), Math.max(4, width - timeWidth - 3), ellipsis)
+    return `${dim(padRight(times[index] ?? '', timeWidth))}  ${name}`
+  })
+  const hidden = running.size - shown.length
+  return hidden > 0 ? [...lines, dim(`and ${formatCount(hidden)} more`)] : lines
+}
+
+/** Tenths that change at every redraw only disturb. */
+function roundToSecond(ms: number): number {
+  return ms < 1000 ? 0 : Math.round(ms / 1000) * 1000
 }

@@ -1,10 +1,8 @@
 import { counted } from '../../core/counted.ts'
 import type { ReportSection } from '../contract.ts'
 import { plainLine } from '../plain-text.ts'
-import { wrapText } from '../text-width.ts'
+import { displayWidth, padLeft, padRight, wrapText } from '../text-width.ts'
 import type { Palette } from './palette.ts'
-import { stackedRows } from './stacked-rows.ts'
-import { wrappedTable } from './wrapped-table.ts'
 
 const maxRows = 60
 
@@ -28,4 +26,84 @@ export function sectionLines(section: ReportSection, width: number, palette: Pal
     ...body.map((line) => `  ${line}`),
     ...(hidden > 0 ? [palette.dim(`  and ${counted(hidden, 'more row')}`)] : []),
   ]
+}
+
+/** For a terminal too narrow for a table: every row is its name, with its figures below. Empty cells are left out. */
+function stackedRows(
+  columns: ReportSection['columns'],
+  rows: readonly (readonly string[])[],
+  width: number,
+  paintLabel: (text: string) => string,
+): string[] {
+  return rows.flatMap(([name = '', ...cells]) => [
+    ...wrapText(name, Math.max(10, width)),
+    ...cells.flatMap((text, at) => {
+      if (text === '') return []
+      const label = `${columns[at + 1]?.title ?? ''}:`
+      const [first = '', ...rest] = wrapText(`${label} ${text}`, Math.max(10, width - 4))
+      const painted = first.startsWith(label) ? paintLabel(label) + first.slice(label.length) : first
+      return [`  ${painted}`, ...rest.map((line) => `    ${line}`)]
+    }),
+  ])
+}
+
+type Columns = ReportSection['columns']
+type Row = readonly string[]
+
+const gap = '  '
+
+/** Rows whose long texts go on in the next line, never broken inside a word. null when the columns cannot be made to fit. */
+function wrappedTable(
+  columns: Columns,
+  rows: readonly Row[],
+  width: number,
+  paintHeading: (text: string) => string,
+): string[] | null {
+  const widths = fittingWidths(columns, rows, width)
+  if (widths === null) return null
+  const line = (cells: Row): string =>
+    cells
+      .map((text, at) =>
+        columns[at]?.align === 'right' ? padLeft(text, widths[at] ?? 0) : padRight(text, widths[at] ?? 0),
+      )
+      .join(gap)
+      .trimEnd()
+  const body = rows.flatMap((row) => {
+    const cells = columns.map((_, at) => wrapText(row[at] ?? '', widths[at] ?? 0))
+    const height = Math.max(...cells.map((lines) => lines.length))
+    return Array.from({ length: height }, (_, index) => line(cells.map((lines) => lines[index] ?? '')))
+  })
+  return [paintHeading(line(columns.map(({ title }) => title))), ...body]
+}
+
+/** What is aligned to the right is a figure and keeps its width; of the others the widest gives way first. */
+function fittingWidths(columns: Columns, rows: readonly Row[], width: number): readonly number[] | null {
+  const texts = columns.map(({ title }, at) => [title, ...rows.map((row) => row[at] ?? '')])
+  const widths = texts.map((cells) => Math.max(...cells.map(displayWidth)))
+  const least = texts.map((cells, at) =>
+    columns[at]?.align === 'right'
+      ? (widths[at] ?? 0)
+      : Math.max(...cells.flatMap(wordsOf).map(displayWidth)),
+  )
+  const room = width - gap.length * (columns.length - 1)
+  for (let excess = sum(widths) - room; excess > 0; excess -= 1) {
+    const at = widths.reduce((best, now, index) => {
+      const gives = now > Math.max(least[index] ?? 0, minWidth)
+      return gives && now > (widths[best] ?? 0) ? index : best
+    }, -1)
+    if (at === -1) return null
+    widths[at] = (widths[at] ?? 0) - 1
+  }
+  return widths
+}
+
+/** Narrower, a sentence is a ladder. */
+const minWidth = 20
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(' ')
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
 }

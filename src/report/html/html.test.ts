@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { GantryEvent } from '../../core/event.ts'
-import type { FinishedRun, ReporterContext } from '../contract.ts'
 import {
   sampleRecord,
   sampleRecords,
@@ -9,7 +7,9 @@ import {
   sampleRun,
   streamed,
   textSink,
-} from '../sample-run.ts'
+} from '../../../test/support/sample-run.ts'
+import type { GantryEvent } from '../../core/event.ts'
+import type { FinishedRun, ReporterContext } from '../contract.ts'
 import { htmlReporter } from './html.ts'
 import { transcript } from './transcript.ts'
 

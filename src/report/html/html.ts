@@ -1,16 +1,16 @@
 import { pathToFileURL } from 'node:url'
 import { formatCount } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
+import { sha256 } from '../../io/sha256.ts'
 import type { FinishedRun, ReporterFactory, Sink } from '../contract.ts'
-import { trialLink } from '../trial-link.ts'
-import { caseTable } from './case-table.ts'
+import { trialLink } from '../trial-text.ts'
+import { caseTable, sectionHtml, useTable } from './case-tables.ts'
 import { escapeHtml } from './escape-html.ts'
 import { overview } from './overview.ts'
-import { pageEnd, pageStart } from './page.ts'
-import { sectionHtml } from './section-html.ts'
+import { script } from './script.ts'
+import { style } from './style.ts'
 import { transcript } from './transcript.ts'
 import { trialHtml } from './trial.ts'
-import { useTable } from './use-table.ts'
 
 /** In larger runs only trials that did not pass get their transcript. */
 const maxFullTrials = 60
@@ -108,4 +108,33 @@ function relativeUrl(link: (record: TrialRecord) => string): (record: TrialRecor
 
 function fileUrl({ dir }: TrialRecord): string {
   return pathToFileURL(dir).href
+}
+
+/** The page may run exactly the script and the style it carries, and may ask nobody for anything. */
+const policy = `default-src 'none'; script-src '${hashOf(script)}'; style-src '${hashOf(style)}'; base-uri 'none'; form-action 'none'`
+
+export function pageStart(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(title)} – Gantry</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+`
+}
+
+const pageEnd = `</main>
+<script>${script}</script>
+</body>
+</html>
+`
+
+function hashOf(text: string): string {
+  return `sha256-${Buffer.from(sha256(text), 'hex').toString('base64')}`
 }

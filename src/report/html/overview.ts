@@ -3,10 +3,10 @@ import { formatDuration } from '../../core/duration.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import type { FinishedRun } from '../contract.ts'
 import { formatCost, formatInterval, formatPercent } from '../quantity.ts'
-import { nextSteps, runEnding, runSentence } from '../run-words.ts'
-import { agentName } from '../trial-words.ts'
+import { nextSteps, runEnding, runSentence } from '../run-text.ts'
+import { agentName } from '../trial-text.ts'
+import { intervalBar } from './case-tables.ts'
 import { escapeHtml } from './escape-html.ts'
-import { intervalBar } from './interval-bar.ts'
 
 /** The top of the page: verdict, figures, the bar of verdicts, regressions, what to do next. */
 export function overview(run: FinishedRun): string {

@@ -1,8 +1,9 @@
 import { formatDuration } from '../../core/duration.ts'
-import type { GantryEvent } from '../../core/event.ts'
-import { eventHtml, outputHtml, resultHtml } from './event-html.ts'
+import type { GantryEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from '../../core/event.ts'
+import { shorten } from '../../core/shorten.ts'
+import { escapeHtml, longText } from './escape-html.ts'
 
-export interface Transcript {
+export interface TranscriptHtml {
   readonly html: string
   /** There is more in the raw file. */
   readonly cut: boolean
@@ -15,7 +16,7 @@ const maxChars = 200_000
  * Events as a conversation a person can read: what was said, which tool was called, what came back under the call it
  * belongs to. Bounded; nothing is read beyond the bound.
  */
-export async function transcript(events: AsyncIterable<GantryEvent>): Promise<Transcript> {
+export async function transcript(events: AsyncIterable<GantryEvent>): Promise<TranscriptHtml> {
   const items: Item[] = []
   const calls = new Map<string, Item>()
   let seen = 0
@@ -71,4 +72,160 @@ function placed(event: GantryEvent, at: string, items: Item[], calls: Map<string
 
 function render({ className, html, result }: Item): string {
   return `<li class="${className}">${html}${result}</li>`
+}
+
+/** One event as an item of a conversation. */
+interface EventHtml {
+  readonly className: string
+  readonly html: string
+}
+
+/** null for events that say nothing to a reader of the conversation. */
+function eventHtml(event: GantryEvent, at: string): EventHtml | null {
+  const harness = (ok: boolean, html: string): EventHtml => ({
+    className: ok ? 'harness' : 'harness bad',
+    html,
+  })
+  switch (event.event) {
+    case 'message':
+      return event.text.trim() === '' ? null : message(event, at)
+    case 'tool_call':
+      return { className: nested('call', event), html: who(event.tool, at) + asked(event) }
+    case 'tool_result':
+      return { className: nested('call', event), html: who('result', at) + resultHtml(event) }
+    case 'output':
+      return event.text.trim() === '' ? null : harness(true, outputHtml(event.text, at))
+    case 'raw':
+      return harness(true, folded(who('unknown line', at), longText(event.line)))
+    case 'error':
+      return harness(false, who(`error: ${event.reason}`, at) + said(event.message))
+    case 'usage':
+      return null
+    case 'spawn':
+      return harness(true, who('started', at) + command([event.command, ...event.args].join(' ')))
+    case 'session':
+      return harness(true, who('session', at) + said(sessionText(event)))
+    case 'hook': {
+      const outcome = [event.name, event.outcome].filter((part) => part !== undefined).join(': ')
+      return harness(
+        (event.exit_code ?? 0) === 0,
+        who(`hook ${event.hook}`, at, event.exit_code) + said(outcome) + longText(event.output ?? ''),
+      )
+    }
+    case 'complete': {
+      const ending = `${event.ending.replaceAll('_', ' ')} after ${formatDuration(event.duration_secs * 1000)}`
+      return harness(
+        event.exit_code === 0,
+        who('agent ended', at, event.exit_code ?? undefined) + said(ending),
+      )
+    }
+    case 'setup_command':
+    case 'health_check':
+      return harness(
+        event.success,
+        who(event.event.replaceAll('_', ' '), at, event.exit_code) +
+          command(event.command) +
+          longText(event.output),
+      )
+    case 'post_script':
+      return harness(
+        event.exit_code === 0 && !event.timed_out,
+        who(event.timed_out ? 'post script, timed out' : 'post script', at, event.exit_code) +
+          command(event.command) +
+          longText(event.stdout) +
+          longText(event.stderr),
+      )
+    case 'gate':
+      return {
+        className: event.passed ? 'harness good' : 'harness bad',
+        html: who(`gate ${event.type} ${event.passed ? 'passed' : 'failed'}`, at) + said(event.message),
+      }
+    case 'evaluator':
+      return harness(
+        event.error === undefined,
+        who(`evaluator ${event.name}`, at) + said(event.error ?? scoreText(event.score)),
+      )
+    case 'judge':
+      return harness(
+        event.error === undefined,
+        who(`judge ${event.model}, sample ${event.sample}`, at) +
+          said(event.error ?? scoreText(event.weighted_score)),
+      )
+    case 'note':
+      return {
+        className: event.level === 'warning' ? 'harness warn' : 'harness',
+        html: who(event.level, at) + said(event.message),
+      }
+  }
+}
+
+/** What a tool answered, to stand under its call. */
+function resultHtml(event: ToolResultEvent): string {
+  const failed = event.is_error === true || (event.exit_code ?? 0) !== 0
+  const unknown = event.is_error === true && event.exit_code === undefined
+  const chip = unknown ? '<span class="chip bad">error</span>' : exitChip(event.exit_code)
+  return `<div class="result${failed ? ' bad' : ''}">${chip}${longText(event.output)}</div>`
+}
+
+function outputHtml(text: string, at: string): string {
+  return who('output', at) + longText(text)
+}
+
+function message(event: Extract<GantryEvent, { event: 'message' }>, at: string): EventHtml {
+  const { role, text } = event
+  const head = who(role, at)
+  return role === 'thinking' || role === 'system'
+    ? { className: nested('message quiet', event), html: folded(head, said(text)) }
+    : { className: nested(`message ${role}`, event), html: head + said(text) }
+}
+
+/** What a subagent did stands further in. */
+function nested(className: string, event: { readonly parent_id?: string }): string {
+  return event.parent_id === undefined ? className : `${className} nested`
+}
+
+function who(name: string, at: string, exitCode?: number): string {
+  const chip = exitChip(exitCode)
+  return `<span class="who">${escapeHtml(name)}</span> <span class="at">${at}</span>${chip === '' ? '' : ` ${chip}`}`
+}
+
+function folded(head: string, body: string): string {
+  return `<details><summary>${head}</summary>${body}</details>`
+}
+
+function said(text: string): string {
+  if (text.trim() === '') return ''
+  return text.length > 4_000 ? longText(text) : `<p class="said">${escapeHtml(text.trim())}</p>`
+}
+
+function command(text: string): string {
+  return `<pre class="command">${escapeHtml(shorten(text, 4_000, ' …'))}</pre>`
+}
+
+function asked({ command: shell, input }: ToolCallEvent): string {
+  if (shell !== undefined) return command(shell)
+  if (input === undefined || input === null) return ''
+  return longText(typeof input === 'string' ? input : JSON.stringify(input, null, 2))
+}
+
+/** An exit code the agent did not tell is not shown: unknown is not zero. */
+function exitChip(code: number | undefined): string {
+  return code === undefined ? '' : `<span class="chip ${code === 0 ? 'good' : 'bad'}">exit ${code}</span>`
+}
+
+function sessionText(event: SessionEvent): string {
+  return [
+    [event.agent, event.agent_version].filter((part) => part !== undefined).join(' '),
+    event.model === undefined ? '' : `model ${event.model}`,
+    event.tools === undefined ? '' : `${event.tools.length} tools`,
+    ...(event.plugins ?? []).map((plugin) => `plugin ${plugin}`),
+    ...(event.plugin_errors ?? []).map((problem) => `plugin error: ${problem}`),
+    ...(event.mcp_servers ?? []).map((server) => `MCP server ${server}`),
+  ]
+    .filter((part) => part !== '')
+    .join(', ')
+}
+
+function scoreText(score: number | undefined): string {
+  return score === undefined ? '' : `score ${score.toFixed(2)}`
 }

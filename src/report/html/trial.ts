@@ -1,12 +1,10 @@
 import { formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import type { GateResult, JudgeResult, TrialRecord } from '../../core/trial.ts'
-import { detailParts, omission } from '../gate-detail.ts'
+import { detailParts, omission, splitReason } from '../failure-lines.ts'
 import { formatCost, formatPercent, formatScore } from '../quantity.ts'
-import { splitReason } from '../split-reason.ts'
-import { agentName, endingSentence, judgeSentence, metricsSentence, verdictMark } from '../trial-words.ts'
-import { escapeHtml } from './escape-html.ts'
-import { longText } from './long-text.ts'
+import { agentName, endingSentence, judgeSentence, metricsSentence, verdictMark } from '../trial-text.ts'
+import { escapeHtml, longText } from './escape-html.ts'
 
 export interface TrialView {
   readonly number: number

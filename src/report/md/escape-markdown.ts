@@ -1,3 +1,5 @@
+import type { GateResult } from '../../core/trial.ts'
+import { detailParts, omission } from '../failure-lines.ts'
 import { plainLine, plainText } from '../plain-text.ts'
 
 /** Foreign text inside a line of Markdown: it starts no markup, ends no table cell and is never HTML. */
@@ -38,3 +40,22 @@ export function fileLink(label: string, path: string): string {
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** What a gate found, as Markdown blocks under a line with its name; nothing when it found nothing worth showing. */
+export function gateDetails(gate: GateResult): string[] {
+  const parts = detailParts(gate.detail, { maxLines: 20, message: gate.message })
+  if (parts.length === 0) return []
+  const values = parts.filter(({ kind }) => kind === 'value')
+  const list = values.map(
+    ({ label, lines }) => `- ${escapeMarkdown(label)}: ${escapeMarkdown(lines.join(' '))}`,
+  )
+  const blocks = parts.filter(({ kind }) => kind !== 'value')
+  return [
+    `**${escapeMarkdown(gate.type)}**`,
+    ...(list.length === 0 ? [] : [list.join('\n')]),
+    ...blocks.flatMap((part) => [
+      `${escapeMarkdown(part.label)}${omission(part)}:`,
+      codeBlock(part.lines.join('\n')),
+    ]),
+  ]
+}

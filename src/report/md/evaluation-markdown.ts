@@ -1,10 +1,9 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { JudgeResult, TrialRecord } from '../../core/trial.ts'
+import { splitReason } from '../failure-lines.ts'
 import { formatCost, formatPercent, formatScore } from '../quantity.ts'
-import { splitReason } from '../split-reason.ts'
-import { endingSentence } from '../trial-words.ts'
-import { codeBlock, escapeMarkdown, fileLink, markdownTable } from './escape-markdown.ts'
-import { gateDetails } from './gate-details.ts'
+import { endingSentence } from '../trial-text.ts'
+import { codeBlock, escapeMarkdown, fileLink, gateDetails, markdownTable } from './escape-markdown.ts'
 
 export interface EvaluationOptions {
   /** What to link to: label → path relative to the document, with `/`. */

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
+import {
+  sampleRecord,
+  sampleRecords,
+  sampleRegressions,
+  sampleRun,
+  textSink,
+} from '../../../test/support/sample-run.ts'
 import type { FinishedRun } from '../contract.ts'
-import { sampleRecord, sampleRecords, sampleRegressions, sampleRun, textSink } from '../sample-run.ts'
 import { codeBlock, escapeMarkdown } from './escape-markdown.ts'
 import { evaluationMarkdown } from './evaluation-markdown.ts'
 import { mdReporter } from './md.ts'

@@ -1,6 +1,21 @@
-import type { ReporterFactory } from '../contract.ts'
-import { trialLink } from '../trial-link.ts'
-import { runMarkdown } from './run-markdown.ts'
+import { counted } from '../../core/counted.ts'
+import { formatDuration } from '../../core/duration.ts'
+import type { CaseSummary, RunSummary } from '../../core/summary.ts'
+import type { TrialRecord } from '../../core/trial.ts'
+import { casesWithUse, caseVerdict, passedAlways, shownK, useFigures, useLegend } from '../case-rows.ts'
+import type { FinishedRun, ReporterFactory, ReportSection } from '../contract.ts'
+import { splitReason } from '../failure-lines.ts'
+import { formatCost, formatInterval, formatPercent, formatScore } from '../quantity.ts'
+import { nextSteps, runEnding, runSentence, totals } from '../run-text.ts'
+import {
+  agentName,
+  endingSentence,
+  judgeSentence,
+  metricsSentence,
+  trialLink,
+  trialName,
+} from '../trial-text.ts'
+import { codeBlock, escapeMarkdown, fileLink, gateDetails, markdownTable } from './escape-markdown.ts'
 
 /** The run as a Markdown document. */
 export const mdReporter: ReporterFactory = ({ sink, path }) => ({
@@ -12,3 +27,163 @@ export const mdReporter: ReporterFactory = ({ sink, path }) => ({
     }
   },
 })
+
+interface RunMarkdownOptions {
+  /** Rows of the table of cases; cases that did not always pass come first. */
+  readonly maxCases: number
+  /** A path to the trial's directory that works as a link, or null when there is none. */
+  readonly linkOf?: (record: TrialRecord) => string | null
+}
+
+/** The run as Markdown, a piece at a time: verdict, totals, cases, then everything that did not pass. */
+export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions): AsyncGenerator<string> {
+  const { summary } = run
+  const ending = runEnding(run)
+  yield `# ${icons[ending]} ${ending.toUpperCase()}: ${escapeMarkdown(run.title)}\n\n`
+  yield `${runSentence(run)}\n\n`
+  yield `${markdownTable(['', ''], [...totals(summary), ['Run', run.runId]])}\n\n`
+  if (summary.regressions.length > 0)
+    yield `## Regressions\n\n${summary.regressions
+      .map(
+        (found) =>
+          `- **${found.severity}** ${escapeMarkdown(`${found.case} (${agentName(found)})`)}: ${escapeMarkdown(found.message)}`,
+      )
+      .join('\n')}\n\n`
+  for (const section of run.sections ?? []) yield sectionMarkdown(section)
+  if (summary.cases.length > 0 && run.showCases !== false) yield `${caseTable(summary, options.maxCases)}\n\n`
+  yield useTable(summary.cases, options.maxCases)
+  let heading = '## What did not pass\n\n'
+  for await (const record of run.records()) {
+    if (record.verdict === 'pass') continue
+    yield heading + failure(record, run, options)
+    heading = ''
+  }
+  const steps = nextSteps(run)
+  if (steps.length > 0) yield `## Next\n\n${steps.map((step) => `- ${escapeMarkdown(step)}`).join('\n')}\n\n`
+  yield `Made by Gantry ${escapeMarkdown(run.version)}. Files: ${escapeMarkdown(run.runDir)}\n`
+}
+
+function failure(record: TrialRecord, run: FinishedRun, { linkOf }: RunMarkdownOptions): string {
+  const facts = [
+    ...fact('Agent', endingSentence(record)),
+    ...fact('Judge', judgeSentence(record)),
+    ...(record.judge?.passed === false ? record.judge.issues : []).map(
+      (issue) => `- Issue: ${escapeMarkdown(issue)}`,
+    ),
+    ...record.evaluators.flatMap(({ name, error }) =>
+      error === undefined ? [] : fact(`Evaluator ${name}`, error),
+    ),
+    ...fact('Use of the tool', metricsSentence(record)),
+    ...(run.diagnose?.(record) ?? []).map((sentence) => `- Likely cause: ${escapeMarkdown(sentence)}`),
+    ...record.warnings.map((warning) => `- Warning: ${escapeMarkdown(warning)}`),
+  ]
+  const reason = splitReason(record.reason)
+  const link = linkOf?.(record) ?? null
+  const gates = record.gates.filter((gate) => !gate.passed)
+  const blocks = [
+    `### ${trialIcons[record.verdict]} ${escapeMarkdown(trialName(record))}`,
+    `**${record.verdict}**: ${escapeMarkdown(reason.sentence)}`,
+    ...(reason.lines.length === 0 ? [] : [codeBlock(reason.lines.join('\n'))]),
+    ...(gates.length === 0
+      ? []
+      : [
+          markdownTable(
+            ['Failed gate', 'Message'],
+            gates.map((gate) => [gate.type, gate.message]),
+          ),
+        ]),
+    ...gates.flatMap(gateDetails),
+    ...(facts.length === 0 ? [] : [facts.join('\n')]),
+    `Files: ${link === null ? escapeMarkdown(record.dir) : fileLink(record.id, link)}`,
+  ]
+  return `${blocks.join('\n\n')}\n\n`
+}
+
+function fact(label: string, sentence: string | null): string[] {
+  return sentence === null ? [] : [`- ${escapeMarkdown(label)}: ${escapeMarkdown(sentence)}`]
+}
+
+const trialIcons = { pass: '✅', fail: '❌', infra: '⚠️', invalid: '❓' } as const
+const icons = { ...trialIcons, partial: '⏸️', inconclusive: '❔', interrupted: '⏸️' } as const
+
+/** A face's own table, with the blank line after it. */
+export function sectionMarkdown({ title, lead, columns, rows }: ReportSection): string {
+  const parts = [
+    `## ${escapeMarkdown(title)}`,
+    ...(lead === undefined ? [] : [escapeMarkdown(lead)]),
+    ...(rows.length === 0
+      ? []
+      : [
+          markdownTable(
+            columns.map((column) => column.title),
+            rows,
+          ),
+        ]),
+  ]
+  return `${parts.join('\n\n')}\n\n`
+}
+
+/** Case by agent by model; cases that did not always pass come first. */
+function caseTable({ cases, threshold }: RunSummary, maxRows: number): string {
+  const k = shownK(cases)
+  const ordered = inOrder(cases)
+  const shown = ordered.slice(0, maxRows)
+  const head = [
+    '',
+    'Case',
+    'Agent',
+    'Passed',
+    'Rate',
+    '95% interval',
+    ...(k > 1 ? [`pass@${k}`, `pass^${k}`] : []),
+    'Score',
+    'Cost',
+    'Time',
+  ]
+  const rows = shown.map((row) => [
+    caseIcons[caseVerdict(row, threshold)],
+    row.case + (row.flaky ? ' (flaky)' : ''),
+    agentName(row),
+    `${row.counts.pass}/${row.passRate.n}`,
+    row.passRate.value === null ? '–' : formatPercent(row.passRate.value),
+    row.passRate.value === null ? '–' : formatInterval(row.passRate),
+    ...(k > 1 ? [percentAt(row.passAtK, k), percentAt(row.passHatK, k)] : []),
+    row.meanScore === null ? '–' : formatScore(row.meanScore),
+    row.passRate.n === 0 ? '–' : formatCost(row.meanCostUsd),
+    row.passRate.n === 0 ? '–' : formatDuration(row.meanDurationMs),
+  ])
+  return `## Cases\n\n${markdownTable(head, rows)}${rest(ordered.length - shown.length)}`
+}
+
+/** How the tool was used, with the blank line after it; empty when nobody was seen using it. */
+function useTable(cases: readonly CaseSummary[], maxRows: number): string {
+  const ordered = inOrder(casesWithUse(cases))
+  if (ordered.length === 0) return ''
+  const shown = ordered.slice(0, maxRows)
+  const head = ['Case', 'Agent', ...useFigures.map(({ title }) => capitalized(title))]
+  const rows = shown.map((row) => [
+    row.case,
+    agentName(row),
+    ...useFigures.map(({ text }) => text(row) ?? '–'),
+  ])
+  return `## Use of the tool\n\n${markdownTable(head, rows)}${rest(ordered.length - shown.length)}\n\n${useLegend()}\n\n`
+}
+
+function inOrder(cases: readonly CaseSummary[]): readonly CaseSummary[] {
+  return [...cases.filter((row) => !passedAlways(row)), ...cases.filter(passedAlways)]
+}
+
+function rest(hidden: number): string {
+  return hidden > 0 ? `\n\nAnd ${counted(hidden, 'more row')}.` : ''
+}
+
+function percentAt(values: readonly number[], k: number): string {
+  const value = values[k - 1]
+  return value === undefined ? '–' : formatPercent(value)
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const caseIcons = { pass: '✅', fail: '❌', infra: '⚠️', invalid: '⚠️' } as const

@@ -1,8 +1,8 @@
-import type { GantryEvent } from '../core/event.ts'
-import { createSummary } from '../core/summarize.ts'
-import type { Regression } from '../core/summary.ts'
-import type { InteractionMetrics, TrialRecord } from '../core/trial.ts'
-import type { FinishedRun } from './contract.ts'
+import type { GantryEvent } from '../../src/core/event.ts'
+import { createSummary } from '../../src/core/summarize.ts'
+import type { Regression } from '../../src/core/summary.ts'
+import type { InteractionMetrics, TrialRecord } from '../../src/core/trial.ts'
+import type { FinishedRun } from '../../src/report/contract.ts'
 
 const sampleMetrics: InteractionMetrics = {
   total_commands: 8,

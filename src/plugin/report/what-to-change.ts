@@ -1,9 +1,11 @@
-import { counted } from '../../../core/counted.ts'
-import type { ReportSection } from '../../../report/contract.ts'
-import type { Analysis } from '../../analyze/contract.ts'
-import { type AnyComponent, componentId, componentList } from '../../component-list.ts'
-import type { ComponentMetrics, EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'
-import { componentPlace } from '../component-place.ts'
+import { counted } from '../../core/counted.ts'
+import type { ReportSection } from '../../report/contract.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { shortenEnd } from '../../report/text-width.ts'
+import type { Analysis } from '../analyze/contract.ts'
+import { type AnyComponent, componentId, componentList } from '../component-list.ts'
+import type { ComponentMetrics, EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 
 /** For every component that fired when it should not, or did not when it should: the file, and what to do to it. */
 export function changeSection(
@@ -79,3 +81,28 @@ function firedWrongly(
       return `${said} Say in the descriptions of its tools when not to use them.`
   }
 }
+
+/** Where a component is written: its file relative to the plugin, and the line when it is known. */
+export function componentPlace({ component: { path, line } }: AnyComponent): string {
+  return line === undefined ? path : `${path}:${line}`
+}
+
+/** Why a component did not do in one scenario what it should: the place to look at, and what was asked. */
+export function likelyCause(scenario: PluginScenario, found: AnyComponent): string {
+  const asked = `"${shortenEnd(plainLine(scenario.user_prompt), maxPrompt)}"`
+  const place = componentPlace(found)
+  const choice = `the description in ${place} ${scenario.expected_trigger ? 'did not make' : 'made'} it the choice for ${asked}`
+  switch (found.type) {
+    case 'skill':
+    case 'agent':
+      return choice
+    case 'command':
+      return scenario.expected_trigger ? `${place} was not expanded for ${asked}` : choice
+    case 'hook':
+      return `event, matcher or handler in ${place}, asked ${asked}`
+    case 'mcp_server':
+      return `the tools of the server in ${place}: what they are described as, or whether it started; asked ${asked}`
+  }
+}
+
+const maxPrompt = 160

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { documentName, outputFormats, parseOutput } from './output-format.ts'
+import { documentName, outputFormats, parseOutput } from './write-document.ts'
 
 test('a format stands alone or with a path', () => {
   expect(parseOutput('tap')).toEqual({ format: 'tap', path: null })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { splitReason } from './split-reason.ts'
+import { splitReason } from './failure-lines.ts'
 
 test('what an empty line sets apart stays as it is, line by line', () => {
   expect(splitReason('The call is  not known.\n\n-old  text\n+new text  \n')).toEqual({

@@ -1,3 +1,4 @@
+import { dirname, relative, sep } from 'node:path'
 import { counted } from '../core/counted.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
@@ -64,4 +65,10 @@ export function judgeSentence({ judge }: TrialRecord): string | null {
   const relation = judge.passed ? 'reaches' : 'is below'
   const agreement = judge.agreement === null ? '' : `, agreement ${judge.agreement.toFixed(2)}`
   return `score ${judge.weighted_score.toFixed(2)} ${relation} the threshold ${judge.threshold.toFixed(2)} (${plainLine(judge.model)}${agreement})`
+}
+
+/** Path from a report to a trial's directory, with `/`, so that a run directory can be moved with its reports. */
+export function trialLink(reportPath: string): (record: TrialRecord) => string {
+  const from = dirname(reportPath)
+  return ({ dir }) => relative(from, dir).split(sep).join('/') || '.'
 }

@@ -19,10 +19,10 @@ export interface EvaluationEnd {
 }
 
 /** The stages that are still to be done, one after the other. What is finished survives any end of this process. */
-export async function carryOut(
+export async function runStages(
   work: EvaluationWork,
   reporter: Reporter,
-  options: CarryOutOptions,
+  options: StageOptions,
 ): Promise<EvaluationEnd> {
   const { run, powers } = work
   let summary: RunSummary | null = null
@@ -59,7 +59,7 @@ export async function carryOut(
   return { runId: run.id, runDir: run.dir, pluginName: work.state().plugin_name, summary, interrupted }
 }
 
-export interface CarryOutOptions {
+export interface StageOptions {
   /** Pass rate every scenario must reach. Default 1. */
   readonly threshold?: number
   /** After the analysis and before anything costs money. */

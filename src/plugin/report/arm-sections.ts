@@ -1,9 +1,9 @@
-import { counted } from '../../../core/counted.ts'
-import { formatDuration } from '../../../core/duration.ts'
-import type { ReportSection } from '../../../report/contract.ts'
-import { formatCost, formatPercent, formatRate } from '../../../report/quantity.ts'
-import type { ArmDifference, ArmMeasure, MeasureDifference } from '../../evaluate/arms/arm-comparison.ts'
-import type { EvaluationSummary } from '../../evaluate/metrics/evaluation-summary.ts'
+import { counted } from '../../core/counted.ts'
+import { formatDuration } from '../../core/duration.ts'
+import type { ReportSection } from '../../report/contract.ts'
+import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
+import type { ArmDifference, ArmMeasure, MeasureDifference } from '../evaluate/arms/arm-comparison.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
 
 /** One section for each pair of arms that was compared. */
 export function armSections({ comparison }: EvaluationSummary): readonly ReportSection[] {
