@@ -16,7 +16,8 @@ export interface Attempt {
   readonly keptFiles?: Execution['kept_files']
   readonly termination: Execution['termination_type']
   readonly durationMs: number
-  readonly startedAt: Date
+  /** Milliseconds since the epoch: an attempt is a value that survives JSON. */
+  readonly startedAtMs: number
   readonly needsRecording: boolean
   /** What the provider asked to wait before another try; null when it did not say. */
   readonly retryAfterMs: number | null
@@ -37,7 +38,7 @@ const nothingCaptured: Captures = {
 /** A try in which the agent was asked nothing: its case or the machinery was broken before. It cost nothing. */
 export function unasked(
   why: Pick<AgentOutcome, 'failure' | 'invalid'> & Partial<Pick<Attempt, 'needsRecording' | 'isHopeless'>>,
-  startedAt: Date,
+  startedAtMs: number,
 ): Attempt {
   const { failure, invalid, needsRecording = false, isHopeless = false } = why
   return {
@@ -58,7 +59,7 @@ export function unasked(
     changes: [],
     termination: 'error',
     durationMs: 0,
-    startedAt,
+    startedAtMs,
     needsRecording,
     retryAfterMs: null,
     warnings: [],

@@ -1,17 +1,11 @@
 import { agentCostUsd, pricedUsage } from '../../model-link/agent-cost.ts'
+import type { EarlierAttempts } from '../../trials/contract.ts'
 import type { Attempt } from './attempt.ts'
 import type { Execution, PluginTranscript, TranscriptError } from './contract.ts'
+import type { GroupedTrial } from './plan-trials.ts'
 import type { ExecuteRequest } from './request.ts'
-import type { GroupedTrial } from './trial-groups.ts'
 
-/** What came before the try that is kept. */
-export interface EarlierTries {
-  readonly count: number
-  /** null = one of them stayed unmetered. */
-  readonly costUsd: number | null
-}
-
-export interface MadeTrial {
+export interface TrialDocuments {
   readonly execution: Execution
   readonly transcript: PluginTranscript
 }
@@ -20,9 +14,9 @@ export interface MadeTrial {
 export function buildExecution(
   { trial, scenario }: GroupedTrial,
   attempt: Attempt,
-  earlier: EarlierTries,
+  earlier: EarlierAttempts,
   request: ExecuteRequest,
-): MadeTrial {
+): TrialDocuments {
   const { config, plugin } = request
   const { outcome, captures } = attempt
   const facts = { model: config.execution.model, prices: request.prices }
@@ -62,7 +56,7 @@ export function buildExecution(
       version: 'v3.0',
       plugin_name: plugin.plugin_name,
       scenario_id: scenario.id,
-      timestamp: attempt.startedAt.toISOString(),
+      timestamp: new Date(attempt.startedAtMs).toISOString(),
       model: usage[0]?.model ?? config.execution.model,
       ...(costUsd !== null && { total_cost_usd: costUsd }),
       ...(outcome.apiDurationMs !== undefined && { api_duration_ms: outcome.apiDurationMs }),
@@ -84,12 +78,12 @@ function hidden({ redaction, sanitize = (value) => value }: ExecuteRequest): <T>
 }
 
 /** A trial costs what all its tries cost. */
-function totalCost(lastUsd: number | null, earlier: EarlierTries): number | null {
+function totalCost(lastUsd: number | null, earlier: EarlierAttempts): number | null {
   return lastUsd === null || earlier.costUsd === null ? null : lastUsd + earlier.costUsd
 }
 
-function errorsOf({ outcome, errors, termination, startedAt, durationMs }: Attempt): TranscriptError[] {
-  const timestamp = new Date(startedAt.getTime() + durationMs).toISOString()
+function errorsOf({ outcome, errors, termination, startedAtMs, durationMs }: Attempt): TranscriptError[] {
+  const timestamp = new Date(startedAtMs + durationMs).toISOString()
   const error = (
     error_type: TranscriptError['error_type'],
     message: string,

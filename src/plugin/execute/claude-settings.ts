@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
+import type { AgentSession, SessionRequest } from '../../agents/contract.ts'
 import type { AgentConfig } from '../../agents/index.ts'
 import { GantryError } from '../../core/error.ts'
 import { isObject } from '../../core/json-fields.ts'
 import { readJsonIfExists } from '../../io/files.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import type { ProcessSettings } from './process-settings.ts'
-import { sandboxSettings } from './sandbox-settings.ts'
+import type { ExecuteContext } from './request.ts'
 
 type ClaudeCode = Extract<AgentConfig, { driver: 'claude-code' }>
 
@@ -62,4 +63,48 @@ function readSettings(path: string): object {
   throw new GantryError('NOT_FOUND', `${path}, the agent's settings, is no file with a JSON object`, {
     hint: 'Correct `settings` of the agent in gantry.yaml.',
   })
+}
+
+/** Throws GantryError USAGE for an agent that cannot be kept alive, or whose settings cannot be changed. */
+export function claudeSessionOpener(
+  { agent, config }: Pick<ExecuteContext, 'agent' | 'config'>,
+  settings: ProcessSettings,
+): (request: SessionRequest) => Promise<AgentSession> {
+  const driver =
+    agent.driver.name === 'claude-code'
+      ? agent.withSettings?.((own, base) => claudeSettings(own, base, config, settings))
+      : undefined
+  const open = driver?.openSession
+  if (driver !== undefined && open !== undefined) return (request) => open.call(driver, request)
+  throw new GantryError(
+    'USAGE',
+    `agent '${agent.name}' cannot try a plugin: its driver is ${agent.driver.name}`,
+    {
+      hint: 'Name an agent whose driver is claude-code in execution.agent.',
+    },
+  )
+}
+
+type Sandbox = NonNullable<PluginConfig['execution']['sandbox']>
+type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+/** The sandbox of the configuration as Claude Code's settings have it: the same keys in camelCase. */
+function sandboxSettings(sandbox: Sandbox): { readonly [key: string]: Json } {
+  const { ignore_violations, ...rest } = sandbox
+  return {
+    ...camelKeys(rest),
+    // Its keys are commands, not words of ours.
+    ...(ignore_violations !== undefined && { ignoreViolations: ignore_violations }),
+  }
+}
+
+function camelKeys(value: object): { readonly [key: string]: Json } {
+  const known = Object.entries(value).filter(([, field]) => field !== undefined)
+  return Object.fromEntries(
+    known.map(([key, field]) => [camel(key), isObject(field) ? camelKeys(field) : field]),
+  )
+}
+
+function camel(key: string): string {
+  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -1,70 +1,56 @@
+import { join } from 'node:path'
+import { addCost } from '../../core/add-cost.ts'
 import { counted } from '../../core/counted.ts'
-import { systemClock } from '../../io/clock.ts'
+import { copyTree } from '../../io/copy-tree.ts'
+import { removeTree } from '../../io/files.ts'
+import { randomSuffix } from '../../io/ids.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
 import { hasCostLimit } from '../../model-link/choose-model-link.ts'
-import { atMost } from '../../models/batch/at-most.ts'
-import type { PluginLoad } from '../analyze/contract.ts'
-import { unasked } from './attempt.ts'
-import { freezeTemplate } from './freeze-template.ts'
-import type { GroupWork } from './group-work.ts'
-import { keepTrial } from './keep-trial.ts'
-import { checkPluginLoad } from './load/check-plugin-load.ts'
-import { dropUnconnected } from './load/drop-unconnected.ts'
-import { createPause } from './pause.ts'
+import { price } from '../../models/pricing.ts'
+import { backoffMs } from '../../models/retry.ts'
+import type { RetryPolicy, TrialsReport } from '../../trials/contract.ts'
+import { runTrials } from '../../trials/run-trials.ts'
+import { claudeSessionOpener } from './claude-settings.ts'
+import type { Execution } from './contract.ts'
+import { type GroupedTrial, groupTrials } from './plan-trials.ts'
+import { plannedPluginTrials, pluginTrials } from './plugin-trials.ts'
 import { processSettings } from './process-settings.ts'
 import type { ExecuteRequest, ExecutionReport } from './request.ts'
-import { runGroup } from './run-group.ts'
-import { sessionOpener } from './session-opener.ts'
-import { openSpending } from './spending.ts'
-import { createTally } from './tally.ts'
-import { type GroupedTrial, groupTrials } from './trial-groups.ts'
+import { runnableTrials } from './runnable-trials.ts'
 
 /**
- * Makes the trials that are not done yet, each kept as soon as it is finished: whoever goes on after any end of this process
- * repeats none of them. Throws GantryError USAGE for an agent that cannot try a plugin.
+ * Makes the trials that are not done yet, each kept as soon as it is finished: after any end of this process none of them is
+ * repeated. Throws GantryError USAGE for an agent that cannot try a plugin.
  */
 export async function executeTrials(request: ExecuteRequest): Promise<ExecutionReport> {
   const started = performance.now()
-  sessionOpener(request, processSettings(request, 'without', null))
-  const tally = createTally()
-  const open = openTrials(request)
-  const load = await loadOf(request, open)
+  claudeSessionOpener(request, processSettings(request, 'without', null))
+  const counts = createCounts()
+  const { load, runnable, dropped } = await runnableTrials(request, openTrials(request), counts.kept)
   using template = freezeTemplate(request)
-  const runnable = await withoutHopeless(open, load, request, tally)
-  // The first fault of the machine ends everything that is under way.
-  const fault = new AbortController()
-  const halted = {
-    ...request,
-    config: await template.config(),
-    signal: AbortSignal.any([request.signal, fault.signal]),
-  }
   const groups = groupTrials(request, runnable)
-  const hands = Math.min(request.config.max_concurrent, Math.max(1, groups.length))
-  const work: GroupWork = {
-    request: halted,
-    tally,
-    limiter: createRateLimiter(request.config.execution.requests_per_second),
-    pause: createPause(),
-    spending: openSpending({
-      ...request,
-      hands,
-      isFree: request.modelLink !== null && !hasCostLimit(request.modelLink.model, request.agent.meter),
-    }),
-  }
-  const failures: unknown[] = []
-  await atMost(hands, groups, async (group) => {
-    try {
-      await runGroup(group, work)
-    } catch (error) {
-      failures.push(error)
-      fault.abort()
-    }
+  const frozen = { ...request, config: await template.config() }
+  const kind = pluginTrials(frozen, groups, { onProcess: counts.process, onKept: counts.kept })
+  const isFree = request.modelLink !== null && !hasCostLimit(request.modelLink.model, request.agent.meter)
+  const { config, signal, budget } = request
+  const ended = await runTrials(plannedPluginTrials(groups), kind, {
+    concurrency: config.max_concurrent,
+    signal,
+    budget: isFree ? null : budget,
+    expectedCostUsd: expectedCostUsd(request),
+    retry: retryPolicy(request),
+    limiter: createRateLimiter(config.execution.requests_per_second),
+    note: ({ level, message }) => request.onStep({ kind: 'note', level, message }),
   })
-  if (failures.length > 0) throw failures[0]
-  const report = tally.report()
-  const stopped = request.signal.aborted ? 'interrupted' : report.not_run.length > 0 ? 'budget' : null
-  if (stopped === 'budget') noteBudget(work)
-  return { ...report, duration_ms: Math.round(performance.now() - started), load, stopped }
+  const stopped = signal.aborted ? 'interrupted' : ended.notRun.length > 0 ? 'budget' : null
+  if (stopped === 'budget') noteBudget(request, ended)
+  return {
+    ...counts.report(ended),
+    dropped,
+    duration_ms: Math.round(performance.now() - started),
+    load,
+    stopped,
+  }
 }
 
 function openTrials({ scenarios, trials, done }: ExecuteRequest): readonly GroupedTrial[] {
@@ -76,56 +62,90 @@ function openTrials({ scenarios, trials, done }: ExecuteRequest): readonly Group
   })
 }
 
-/** The CLI is asked once what it makes of the plugin, before anything is paid for. */
-async function loadOf(request: ExecuteRequest, open: readonly GroupedTrial[]): Promise<PluginLoad | null> {
-  if (request.load !== undefined) return request.load
-  if (request.signal.aborted || open.every(({ trial }) => trial.arm === 'without')) return null
-  const load = await checkPluginLoad(request)
-  for (const message of load.warnings) request.onStep({ kind: 'note', level: 'warning', message })
-  return load
+/** The directory that workspaces are copies of, as it is now: a change of it during the run changes no scenario. */
+function freezeTemplate({ config, workDir }: ExecuteRequest): Disposable & {
+  /** The configuration, with the copy in the place of the directory. */
+  config(): Promise<ExecuteRequest['config']>
+} {
+  const { execution } = config
+  const copy = join(workDir, `template-${randomSuffix(8)}`)
+  return {
+    async config() {
+      if (execution.cwd === undefined) return config
+      await copyTree(execution.cwd, copy)
+      return { ...config, execution: { ...execution, cwd: copy } }
+    },
+    [Symbol.dispose]: () => {
+      if (!config.debug) removeTree(copy)
+    },
+  }
 }
 
-/** Trials of a plugin that does not load are invalid, and those of a server that is not there are left out: no process is started for them. */
-async function withoutHopeless(
-  open: readonly GroupedTrial[],
-  load: PluginLoad | null,
-  request: ExecuteRequest,
-  tally: GroupWork['tally'],
-): Promise<readonly GroupedTrial[]> {
-  if (load === null) return open
-  if (!load.loaded) {
-    const hint = load.recovery_hint === undefined ? '' : ` ${load.recovery_hint}`
-    const invalid = `the plugin did not load: ${load.error ?? 'Claude Code does not say why'}.${hint}`
-    request.onStep({ kind: 'error', message: invalid })
-    const [without, hopeless] = [
-      open.filter(({ trial }) => trial.arm === 'without'),
-      open.filter(({ trial }) => trial.arm !== 'without'),
-    ]
-    // A program that never answered says nothing about the plugin.
-    const why =
-      load.error_type === 'timeout'
-        ? { failure: { reason: 'timeout' as const, message: invalid } }
-        : { failure: null, invalid }
-    for (const grouped of hopeless) {
-      const attempt = unasked(why, systemClock.now())
-      await keepTrial(grouped, attempt, { count: 0, costUsd: 0 }, { request, tally })
-    }
-    return without
-  }
-  const { components } = request.plugin
-  const { kept, dropped } = dropUnconnected(open, load, { components, config: request.config })
-  tally.dropped(dropped)
-  for (const reason of new Set(dropped.map((trial) => trial.reason))) {
-    const count = dropped.filter((trial) => trial.reason === reason).length
-    const message = `${reason}; ${count} of its trials ${count === 1 ? 'is' : 'are'} left out`
-    request.onStep({ kind: 'note', level: 'warning', message })
-  }
-  return kept
+/** What a scenario probably costs, before any has been tried. null without a known price. */
+function expectedCostUsd({ config, prices }: ExecuteRequest): number | null {
+  const { max_turns, model } = config.execution
+  const { input_per_turn, output_per_turn } = config.tuning.token_estimates
+  const input = max_turns * input_per_turn
+  const output = max_turns * output_per_turn
+  return price(model, { input, output, cacheRead: 0, cacheWrite: 0 }, prices)
 }
 
-function noteBudget({ request, spending, tally }: GroupWork): void {
-  const count = tally.report().not_run.length
-  const why = spending.refusal() ?? 'the budget is used up'
-  const message = `${why}; ${counted(count, 'trial is', 'trials are')} still to be made`
-  request.onStep({ kind: 'note', level: 'warning', message })
+const defaultMaxPauseMs = 15 * 60_000
+
+function retryPolicy({ config, maxPauseMs = defaultMaxPauseMs }: ExecuteRequest): RetryPolicy {
+  const { retry, timeouts } = config.tuning
+  const waits = {
+    attempts: retry.max_retries + 1,
+    firstWaitMs: timeouts.retry_initial_ms,
+    longestWaitMs: timeouts.retry_max_ms,
+    multiplier: retry.backoff_multiplier,
+    jitter: retry.jitter_factor,
+  }
+  return {
+    mode: 'passing_failures',
+    maxRetries: retry.max_retries,
+    // A user who wants no retries does not want to wait either.
+    maxPauseMs: retry.max_retries > 0 ? maxPauseMs : 0,
+    longestWaitMs: waits.longestWaitMs,
+    backoffMs: (number) => backoffMs(number, waits),
+  }
+}
+
+interface Counts {
+  process(): void
+  kept(execution: Execution): void
+  report(
+    ended: TrialsReport<GroupedTrial>,
+  ): Omit<ExecutionReport, 'duration_ms' | 'load' | 'stopped' | 'dropped'>
+}
+
+function createCounts(): Counts {
+  const counts = { executed: 0, infra: 0, invalid: 0, processes: 0 }
+  const needsRecording = new Set<string>()
+  let keptUsd: number | null = 0
+  return {
+    process: () => {
+      counts.processes += 1
+    },
+    kept({ cost_usd, failure, invalid, needs_recording, scenario_id }) {
+      counts.executed += 1
+      if (invalid !== undefined) counts.invalid += 1
+      else if (failure !== undefined) counts.infra += 1
+      if (needs_recording === true) needsRecording.add(scenario_id)
+      keptUsd = addCost(keptUsd, cost_usd)
+    },
+    report: ({ notRun }) => ({
+      ...counts,
+      cost_usd: notRun.reduce((sum, { costUsd }) => addCost(sum, costUsd), keptUsd),
+      lost_cost_usd: notRun.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+      not_run: notRun.map(({ trial }) => trial.id),
+      needs_recording: [...needsRecording],
+    }),
+  }
+}
+
+function noteBudget({ onStep }: ExecuteRequest, { refusal, notRun }: TrialsReport<GroupedTrial>): void {
+  const why = refusal ?? 'the budget is used up'
+  const message = `${why}; ${counted(notRun.length, 'trial is', 'trials are')} still to be made`
+  onStep({ kind: 'note', level: 'warning', message })
 }

@@ -1,10 +1,10 @@
 import type { AgentOutcome, FailureReport } from '../../agents/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import type { GroupWork } from './group-work.ts'
 import { type LiveAgent, openLiveAgent } from './live-agent.ts'
 import { proveLoad } from './load/prove-load.ts'
 import { whyUnstarted } from './load/why-unstarted.ts'
 import type { ProcessSettings } from './process-settings.ts'
+import type { ExecuteRequest } from './request.ts'
 
 /** The process of a group, opened when it is needed and again when it has died. */
 export interface GroupProcess {
@@ -23,7 +23,10 @@ export type Ready =
       readonly isHopeless: boolean
     } & Pick<AgentOutcome, 'failure' | 'invalid'>)
 
-export function openGroupProcess(settings: ProcessSettings, { request, tally }: GroupWork): GroupProcess {
+export function openGroupProcess(
+  settings: ProcessSettings,
+  { request, onProcess }: { readonly request: ExecuteRequest; onProcess(): void },
+): GroupProcess {
   let live: LiveAgent | null = null
   let problem: string | null = null
   let failedStarts = 0
@@ -47,7 +50,7 @@ export function openGroupProcess(settings: ProcessSettings, { request, tally }: 
       if (lastFailure !== null && failedStarts > max_retries)
         return { kind: 'broken', failure: lastFailure, isHopeless: true }
       if (live === null) {
-        tally.process()
+        onProcess()
         live = await openLiveAgent(request, settings, { ...(maxCostUsd !== undefined && { maxCostUsd }) })
         problem = live.loaded === null ? null : proveLoad(settings, request.plugin.plugin_path, live.loaded)
       }
@@ -68,7 +71,7 @@ export function openGroupProcess(settings: ProcessSettings, { request, tally }: 
 /** A server that was connected when it was looked at may fail in a later process: that is no fault of the plugin. */
 function unconnected(
   { component_type, component_ref }: PluginScenario,
-  { components }: GroupWork['request']['plugin'],
+  { components }: ExecuteRequest['plugin'],
   { loaded }: LiveAgent,
 ): string | null {
   if (component_type !== 'mcp_server') return null

@@ -5,13 +5,13 @@ import { removeTree } from '../../io/files.ts'
 import { type LiveLink, openLiveLink } from '../../model-link/open-live-link.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import { createDesk, type Desk } from './captures/desk.ts'
+import { claudeSessionOpener } from './claude-settings.ts'
 import { commonDirectory } from './common-directory.ts'
 import { createEars } from './ears.ts'
 import { homeOf, processEnvironment } from './process-environment.ts'
 import { makeProcessPlace, type ProcessPlace } from './process-place.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
-import { sessionOpener } from './session-opener.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 /** One live process of Claude Code with everything around it: places, boundary, captures. */
@@ -48,7 +48,7 @@ export async function openLiveAgent(
   { maxCostUsd }: { readonly maxCostUsd?: number } = {},
 ): Promise<LiveAgent> {
   const { config } = context
-  const openSession = sessionOpener(context, settings)
+  const openSession = claudeSessionOpener(context, settings)
   const place = makeProcessPlace(context.workDir)
   const home = homeOf(context, place)
   const limitMs = config.tuning.timeouts.plugin_load_ms

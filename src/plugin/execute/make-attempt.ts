@@ -10,11 +10,10 @@ import { type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { forgetMemories } from './forget-memories.ts'
 import { historyMessages } from './history-messages.ts'
 import type { LiveAgent } from './live-agent.ts'
-import { pathSegment } from './plan-trials.ts'
+import { type GroupedTrial, pathSegment } from './plan-trials.ts'
 import type { ExecuteRequest } from './request.ts'
 import { runScaffold } from './run-scaffold.ts'
 import { terminationOf } from './termination.ts'
-import type { GroupedTrial } from './trial-groups.ts'
 
 export interface AttemptPowers {
   readonly request: ExecuteRequest
@@ -29,9 +28,9 @@ export async function makeAttempt(
   powers: AttemptPowers,
 ): Promise<Attempt> {
   const { request, live } = powers
-  const startedAt = systemClock.now()
+  const startedAtMs = systemClock.now().getTime()
   const begun = await beginScenario(scenario, powers)
-  if (typeof begun === 'string') return unasked({ failure: null, invalid: begun }, startedAt)
+  if (typeof begun === 'string') return unasked({ failure: null, invalid: begun }, startedAtMs)
   const part = live.modelLink?.begin({
     cassette: join(request.cassettes, pathSegment(trial.scenario_id), `${trial.arm}-${trial.rep}`),
     facts: factsOf(powers, scenario, trial.arm),
@@ -39,7 +38,7 @@ export async function makeAttempt(
   })
   if (part?.kind === 'unusable') {
     const needsRecording = request.modelLink?.model.replay === 'strict'
-    return unasked({ failure: null, invalid: part.problem, needsRecording }, startedAt)
+    return unasked({ failure: null, invalid: part.problem, needsRecording }, startedAtMs)
   }
   const log = openAttemptLog({
     recorder: powers.openRecorder(),
@@ -49,7 +48,7 @@ export async function makeAttempt(
     onOver: () => live.stop('over_budget'),
   })
   try {
-    return await ask(scenario, begun, log, powers, startedAt)
+    return await ask(scenario, begun, log, powers, startedAtMs)
   } finally {
     live.listen(null)
     log.close()
@@ -92,13 +91,13 @@ async function ask(
   before: readonly SetupMessage[],
   log: AttemptLog,
   powers: AttemptPowers,
-  startedAt: Date,
+  startedAtMs: number,
 ): Promise<Attempt> {
   const { request, live } = powers
   const { session, modelLink, desk, workspace } = live
   if (before.length > 0) await session.recall?.(before)
-  for (const message of before) log.say(message, startedAt.getTime())
-  log.say({ role: 'user', content: scenario.user_prompt }, startedAt.getTime())
+  for (const message of before) log.say(message, startedAtMs)
+  log.say({ role: 'user', content: scenario.user_prompt }, startedAtMs)
   const started = performance.now()
   live.listen(log)
   const ran = await live.ask(scenario.user_prompt, askOptions(scenario, request))
@@ -124,7 +123,7 @@ async function ask(
     ...(kept !== undefined && { keptFiles: kept }),
     termination: terminationOf(outcome, { stopSeen: captures.stopSeen, isAlive }),
     durationMs,
-    startedAt,
+    startedAtMs,
     needsRecording: ended?.needsRecording ?? false,
     retryAfterMs: ended?.retryAfterMs ?? null,
     warnings: [...(outcome.warnings ?? []), ...warnings, ...(workspace.isLost() ? [lost] : [])],

@@ -4,8 +4,7 @@ import { scenarioOf } from '../../../test/support/execute-lab.ts'
 import { pluginConfigSchema } from '../config/keys/schema.ts'
 import type { Arm } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { planTrials } from './plan-trials.ts'
-import { groupTrials } from './trial-groups.ts'
+import { groupTrials, planTrials } from './plan-trials.ts'
 
 const plugin = { plugin_name: 'demo', plugin_path: '/plugins/demo', components: demoComponents }
 const skill = { component_type: 'skill', component_ref: 'greet' } as const

@@ -2,6 +2,7 @@ import { GantryError } from '../../core/error.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import type { Reporter } from '../../report/contract.ts'
 import { applyRetention } from '../../store/apply-retention.ts'
+import { withResumeHint } from '../../trials/resume-hint.ts'
 import { nextStage, stopped } from '../state/evaluation-state.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 import { runAnalysis } from './run-analysis.ts'
@@ -49,7 +50,7 @@ export async function runStages(
   } catch (error) {
     if (!powers.signal.aborted) {
       noteError(work, error)
-      throw withResumeHint(error, work)
+      throw work.state().stage === 'pending' ? error : withResumeHint(error, run, 'gantry plugin resume')
     }
     if (!isInterruption(error)) throw error
   }
@@ -78,16 +79,4 @@ function noteError(work: EvaluationWork, error: unknown): void {
   try {
     work.advance((state, now) => stopped(state, error instanceof Error ? error.message : String(error), now))
   } catch {}
-}
-
-function withResumeHint(error: unknown, { run, state }: EvaluationWork): unknown {
-  if (!(error instanceof GantryError) || state().stage === 'pending') return error
-  // What was asked for wrongly is asked for wrongly again.
-  if (error.code === 'USAGE' || error.hint?.includes('gantry plugin resume') === true) return error
-  const go = `What is finished is kept in ${run.dir}; go on with: gantry plugin resume ${run.id}`
-  return new GantryError(error.code, error.message, {
-    hint: error.hint === undefined ? go : `${error.hint} ${go}`,
-    cause: error,
-    ...(error.at !== undefined && { at: error.at }),
-  })
 }
