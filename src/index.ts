@@ -84,7 +84,7 @@ export { tryHooks } from './plugin/hook-lab/try-hooks.ts'
 export type { EvaluationDocument } from './plugin/pipeline/evaluation-document.ts'
 export { evaluationTargets } from './plugin/pipeline/evaluation-target.ts'
 export type {
-  EvaluationPowers,
+  EvaluationContext,
   EvaluationRequest,
   EvaluationWork,
 } from './plugin/pipeline/evaluation-work.ts'

@@ -8,7 +8,7 @@ import { loadConfigWithOverrides } from './config/load-config.ts'
 import type { PluginOverrides } from './config/overrides.ts'
 import type { PluginStage, PluginStep } from './contract.ts'
 import { evaluationTargets } from './pipeline/evaluation-target.ts'
-import type { EvaluationPowers, EvaluationRequest } from './pipeline/evaluation-work.ts'
+import type { EvaluationContext, EvaluationRequest } from './pipeline/evaluation-work.ts'
 import { openEvaluation } from './pipeline/open-evaluation.ts'
 import { type EvaluationEnd, runStages } from './pipeline/run-stages.ts'
 
@@ -43,7 +43,7 @@ export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<
     cwd,
     ...(options.configFile !== undefined && { file: options.configFile }),
   })
-  const powers: EvaluationPowers = {
+  const context: EvaluationContext = {
     store: options.store ?? openProjectStore({ env, cwd }),
     project,
     cwd,
@@ -63,7 +63,7 @@ export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<
       allowScaffold: false,
       filters: [],
     }
-    await using work = await openEvaluation(request, powers)
+    await using work = await openEvaluation(request, context)
     ends.push(await runStages(work, reporter, {}))
   }
   return ends

@@ -1,4 +1,7 @@
 import { Command } from 'commander'
+import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import type { Analysis } from '../../plugin/analyze/contract.ts'
+import { plainLine } from '../../report/plain-text.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
 import { type PluginFlags, withTargetFlags } from './plugin-flags.ts'
@@ -24,8 +27,46 @@ export function pluginAnalyzeCommand(context: CliContext): Command {
         'Exit codes: 0 nothing is wrong · 1 findings that are errors · 2 not a plugin, or bad usage',
       ),
     )
-    .action(async (plugin: string | undefined, flags: PluginFlags) => {
-      const { analyzeCommand } = await import('./analyze-command.ts')
-      await analyzeCommand(plugin, flags, context)
-    })
+    .action((plugin: string | undefined, flags: PluginFlags) => analyze(plugin, flags, context))
+}
+
+/** Makes no run: it costs nothing to do it again. */
+async function analyze(plugin: string | undefined, flags: PluginFlags, context: CliContext): Promise<void> {
+  const { loadPluginConfig } = await import('./load-plugin-config.ts')
+  const { evaluationTargets } = await import('../../plugin/pipeline/evaluation-target.ts')
+  const { analyzePlugin } = await import('../../plugin/analyze/analyze-plugin.ts')
+  const { preflightError } = await import('../../plugin/pipeline/run-analysis.ts')
+  const { printError } = await import('../print-error.ts')
+  const { printAnalysis } = await import('./print-analysis.ts')
+  const { config, warnings } = loadPluginConfig(plugin, flags, context)
+  for (const warning of warnings) context.stderr.write(`warning: ${plainLine(warning)}\n`)
+  const targets = await evaluationTargets(config, context.cwd)
+  const isMany = targets.length > 1
+  const documents: unknown[] = []
+  let code: ExitCode = exitCode.pass
+  for (const { path, crowd } of targets) {
+    const outcome = await analyzePlugin({ path, cwd: context.cwd, crowd })
+    if (outcome.kind === 'refused') {
+      code = exitCode.usage
+      if (flags.json === true)
+        documents.push({ manifest: null, preflight: outcome.preflight, components: null, findings: [] })
+      else printError(preflightError(outcome.preflight), context)
+      continue
+    }
+    const { analysis } = outcome
+    documents.push(analysis)
+    if (flags.json !== true) {
+      if (isMany && documents.length > 1) context.stdout.write('\n')
+      printAnalysis(analysis, context.stdout)
+    }
+    if (code === exitCode.pass && isFaulty(analysis, flags.strict === true)) code = exitCode.failed
+  }
+  if (flags.json === true)
+    context.stdout.write(`${JSON.stringify(isMany ? documents : documents[0], null, 2)}\n`)
+  context.setExitCode(code)
+}
+
+function isFaulty({ findings, preflight }: Analysis, strict: boolean): boolean {
+  if (findings.some(({ severity }) => severity === 'error')) return true
+  return strict && (preflight.warnings.length > 0 || findings.some(({ severity }) => severity === 'warning'))
 }

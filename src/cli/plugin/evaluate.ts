@@ -11,7 +11,7 @@ export function pluginEvaluateCommand(context: CliContext): Command {
   return withOutputFlags(withEvaluationFlags(command))
     .addHelpText('after', helpParagraphs(pluginExitCodes))
     .action(async (run: string, flags: ResumeFlags) => {
-      const { resumeCommand } = await import('./resume-command.ts')
-      await resumeCommand({ run, flags: { ...flags, fromStage: 'evaluation' } }, context)
+      const { continueRun } = await import('./continue-run.ts')
+      await continueRun({ run, flags: { ...flags, fromStage: 'evaluation' } }, context)
     })
 }

@@ -20,7 +20,7 @@ export function pluginExecuteCommand(context: CliContext): Command {
       helpParagraphs('Go on with gantry plugin evaluate RUN, or gantry plugin resume RUN.'),
     )
     .action(async (plugin: string | undefined, flags: PluginFlags) => {
-      const { evaluateCommand } = await import('./evaluate-command.ts')
-      await evaluateCommand({ plugin, flags, until: 'execution' }, context)
+      const { startEvaluation } = await import('./start-evaluation.ts')
+      await startEvaluation({ plugin, flags, until: 'execution' }, context)
     })
 }

@@ -25,7 +25,7 @@ export function pluginGenerateCommand(context: CliContext): Command {
       ),
     )
     .action(async (plugin: string | undefined, flags: PluginFlags) => {
-      const { evaluateCommand } = await import('./evaluate-command.ts')
-      await evaluateCommand({ plugin, flags, until: 'generation' }, context)
+      const { startEvaluation } = await import('./start-evaluation.ts')
+      await startEvaluation({ plugin, flags, until: 'generation' }, context)
     })
 }

@@ -1,21 +1,25 @@
 import pc from 'picocolors'
+import type { Project } from '../../config/load.ts'
 import { counted, formatCount } from '../../core/counted.ts'
+import { analyzePlugin } from '../../plugin/analyze/analyze-plugin.ts'
 import type { CostEstimate } from '../../plugin/generate/estimate-costs.ts'
 import { paidEstimate } from '../../plugin/pipeline/estimate-evaluation.ts'
 import { readAnalysis } from '../../plugin/pipeline/evaluation-files.ts'
-import type { EvaluationWork } from '../../plugin/pipeline/evaluation-work.ts'
+import type { EvaluationRequest, EvaluationWork } from '../../plugin/pipeline/evaluation-work.ts'
+import { preflightError } from '../../plugin/pipeline/run-analysis.ts'
 import { formatCost } from '../../report/quantity.ts'
-import type { CliStream } from '../context.ts'
+import type { CliContext, CliStream } from '../context.ts'
 import type { PluginFlags } from './plugin-flags.ts'
-import type { PluginView } from './plugin-view.ts'
+import { printAnalysis } from './print-analysis.ts'
+import type { StageView } from './stage-view.ts'
 
 /** What the stages that cost money would cost, before the first of them. A run that would break its budget is warned of. */
 export async function printEstimate(
   work: EvaluationWork,
-  view: PluginView,
+  view: StageView,
   flags: Pick<PluginFlags, 'progress'>,
 ): Promise<void> {
-  const { project, env } = work.powers
+  const { project, env } = work.context
   const estimate = paidEstimate(readAnalysis(work.files), work.request, project, env)
   if (!estimate.within_budget)
     view.step({
@@ -56,4 +60,26 @@ export function printEstimateTable(estimate: CostEstimate, stream: CliStream): v
   stream.write(`  ${'total'.padEnd(12)} ${formatCost(estimate.total_estimated_cost_usd).padStart(10)}\n`)
   if (!estimate.within_budget)
     stream.write(yellow('\nThat is above the budget: the run would stop before its end.\n'))
+}
+
+/** `--dry-run`: what would be tried and what it would cost. Makes no run and spends nothing. */
+export async function dryRun(
+  requests: readonly EvaluationRequest[],
+  project: Project,
+  json: boolean,
+  context: CliContext,
+): Promise<void> {
+  const told: unknown[] = []
+  for (const request of requests) {
+    const { path, crowd } = request.target
+    const outcome = await analyzePlugin({ path, cwd: context.cwd, crowd })
+    if (outcome.kind === 'refused') throw preflightError(outcome.preflight)
+    const estimate = paidEstimate(outcome.analysis, request, project, context.env)
+    told.push({ plugin_name: outcome.analysis.plugin_name, estimate, analysis: outcome.analysis })
+    if (json) continue
+    printAnalysis(outcome.analysis, context.stdout)
+    printEstimateTable(estimate, context.stdout)
+    context.stdout.write('\nNothing was run. The same command without --dry-run does it.\n')
+  }
+  if (json) context.stdout.write(`${JSON.stringify(told.length === 1 ? told[0] : told, null, 2)}\n`)
 }

@@ -19,7 +19,7 @@ export function pluginResumeCommand(context: CliContext): Command {
   return withOutputFlags(withEvaluationFlags(command))
     .addHelpText('after', helpParagraphs(pluginExitCodes))
     .action(async (run: string | undefined, flags: ResumeFlags) => {
-      const { resumeCommand } = await import('./resume-command.ts')
-      await resumeCommand({ run, flags }, context)
+      const { continueRun } = await import('./continue-run.ts')
+      await continueRun({ run, flags }, context)
     })
 }

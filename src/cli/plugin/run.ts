@@ -30,7 +30,7 @@ export function pluginRunCommand(context: CliContext): Command {
       ),
     )
     .action(async (plugin: string | undefined, flags: PluginFlags) => {
-      const { evaluateCommand } = await import('./evaluate-command.ts')
-      await evaluateCommand({ plugin, flags, until: 'evaluation' }, context)
+      const { startEvaluation } = await import('./start-evaluation.ts')
+      await startEvaluation({ plugin, flags, until: 'evaluation' }, context)
     })
 }

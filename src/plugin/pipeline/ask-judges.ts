@@ -36,7 +36,7 @@ export async function askJudges(work: EvaluationWork, asked: Asked): Promise<Jud
   const wanted = await trialsToJudge(work, asked)
   const withGraders = asked.trials.some(({ scenario }) => scenario.case?.graders.some(isPaid) === true)
   const opened = wanted.size > 0 || withGraders ? await openJudge(work, wanted.size) : null
-  const judge = opened === null ? null : await openDesk(work, opened.model, wanted.size)
+  const judge = opened === null ? null : await openJudgeOf(work, opened.model, wanted.size)
   const descriptions = new Map(
     componentList(asked.analysis.components).map(({ type, component }) => [
       `${type}:${component.name}`,
@@ -62,7 +62,7 @@ export async function askJudges(work: EvaluationWork, asked: Asked): Promise<Jud
         scenario,
         execution,
         transcript,
-        graderPowers(work, opened?.model ?? null, trial.trial.id),
+        graderOptions(work, opened?.model ?? null, trial.trial.id),
       )
       return { gates: graded.gates, costUsd: graded.cost_usd }
     },
@@ -73,14 +73,14 @@ export async function askJudges(work: EvaluationWork, asked: Asked): Promise<Jud
   }
 }
 
-function graderPowers(
-  { request, run, powers, budget }: EvaluationWork,
+function graderOptions(
+  { request, run, context, budget }: EvaluationWork,
   model: Model | null,
   trialId: string,
 ): GradePowers {
   return {
     arms: request.target.arms,
-    judge: model === null ? null : { model, config: request.config, signal: powers.signal, budget },
+    judge: model === null ? null : { model, config: request.config, signal: context.signal, budget },
     checkpoint: (grader) => {
       const asked = sha256(`${model?.name}\n${grader}`).slice(0, 12)
       return keptVotes<GivenPassVote>(run, trialId, (sample) => `grader-${asked}-${sample}`)
@@ -155,7 +155,7 @@ async function openJudge(work: EvaluationWork, ambiguous: number): Promise<Stage
       },
     )
   if (ambiguous > 0)
-    work.powers.onStep({
+    work.context.onStep({
       kind: 'note',
       level: 'warning',
       message: `${ambiguous === 1 ? 'one trial is' : `${ambiguous} trials are`} ambiguous and there is no access to a judge: what the traces say is taken`,
@@ -163,8 +163,8 @@ async function openJudge(work: EvaluationWork, ambiguous: number): Promise<Stage
   return null
 }
 
-function openDesk(
-  { request, powers, files, budget }: EvaluationWork,
+function openJudgeOf(
+  { request, context, files, budget }: EvaluationWork,
   model: Model,
   trials: number,
 ): Promise<PluginJudge> {
@@ -177,14 +177,14 @@ function openDesk(
     access:
       replay === 'off'
         ? {
-            env: definedVariables(powers.env),
-            base: powers.project.root,
-            prices: powers.project.config.models,
+            env: definedVariables(context.env),
+            base: context.project.root,
+            prices: context.project.config.models,
             budget,
           }
         : null,
     journalPath: files.batches,
-    signal: powers.signal,
-    note: (message) => powers.onStep({ kind: 'note', level: 'info', message }),
+    signal: context.signal,
+    note: (message) => context.onStep({ kind: 'note', level: 'info', message }),
   })
 }

@@ -11,7 +11,7 @@ import type { EvaluationFiles } from './evaluation-files.ts'
 import type { EvaluationTarget } from './evaluation-target.ts'
 
 /** What the caller lends an evaluation. */
-export interface EvaluationPowers {
+export interface EvaluationContext {
   readonly store: Store
   readonly project: Project
   readonly cwd: string
@@ -41,7 +41,7 @@ export interface EvaluationRequest {
 /** One evaluation under way, in its run directory. The four stages take it in turn; each goes on where it was left. */
 export interface EvaluationWork {
   readonly request: EvaluationRequest
-  readonly powers: EvaluationPowers
+  readonly context: EvaluationContext
   readonly run: LiveRun
   readonly files: EvaluationFiles
   /** Of the whole run, with what earlier processes spent already in it. */

@@ -8,7 +8,7 @@ import type { LiveRun } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
 import type { EvaluationState } from '../state/evaluation-state.ts'
 import { evaluationFiles } from './evaluation-files.ts'
-import type { EvaluationPowers, EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
+import type { EvaluationContext, EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
 import type { FailedScenarios } from './failed-scenarios.ts'
 import { frozen } from './stored-request.ts'
 
@@ -18,10 +18,10 @@ export type OpenEvaluation = EvaluationWork & AsyncDisposable
 /** A new run with its configuration frozen. */
 export async function openEvaluation(
   request: EvaluationRequest,
-  powers: EvaluationPowers,
+  context: EvaluationContext,
   fast: FailedScenarios | null = null,
 ): Promise<OpenEvaluation> {
-  const { store, project, env, argv, cwd } = powers
+  const { store, project, env, argv, cwd } = context
   const redaction = createRedaction(project.config.redact, env)
   const git = await gitInfo(request.target.path)
   const run = createRun(store, {
@@ -32,7 +32,7 @@ export async function openEvaluation(
     ...(git !== null && { commit_sha: git.commit ?? 'unknown', dirty: git.dirty }),
     details: { plugin_path: request.target.path },
     ...(fast !== null && { refers_to: [fast.runId] }),
-    onWarning: (message) => powers.onStep({ kind: 'note', level: 'warning', message }),
+    onWarning: (message) => context.onStep({ kind: 'note', level: 'warning', message }),
   })
   const files = evaluationFiles(run.dir)
   writeJsonAtomic(files.config, redaction.value(frozen(request)))
@@ -60,12 +60,12 @@ export async function openEvaluation(
       scenarios: fast.scenarios,
     })
   writeJsonAtomic(files.state, state)
-  return work(request, powers, run, state, 0)
+  return work(request, context, run, state, 0)
 }
 
 export function work(
   request: EvaluationRequest,
-  powers: EvaluationPowers,
+  context: EvaluationContext,
   run: LiveRun,
   begin: EvaluationState,
   spentUsd: number,
@@ -75,15 +75,15 @@ export function work(
   let state = begin
   return {
     request,
-    powers,
+    context,
     run,
     files,
     budget: createBudget(request.config.execution.max_budget_usd, spentUsd),
-    redaction: createRedaction(powers.project.config.redact, powers.env, request.config.execution.env),
+    redaction: createRedaction(context.project.config.redact, context.env, request.config.execution.env),
     boundary: boundary.get,
     state: () => state,
     advance: (change) => {
-      state = change(state, powers.store.clock.now())
+      state = change(state, context.store.clock.now())
       writeJsonAtomic(files.state, state)
     },
     [Symbol.asyncDispose]: async () => {

@@ -20,7 +20,7 @@ import {
   readScenarios,
   trialNames,
 } from './evaluation-files.ts'
-import type { EvaluationPowers, EvaluationRequest } from './evaluation-work.ts'
+import type { EvaluationContext, EvaluationRequest } from './evaluation-work.ts'
 import { type OpenEvaluation, work } from './open-evaluation.ts'
 import { readStateOf } from './read-evaluation-state.ts'
 import { preflightError } from './run-analysis.ts'
@@ -46,9 +46,9 @@ export interface ResumeEvaluationOptions {
  */
 export async function resumeEvaluation(
   options: ResumeEvaluationOptions,
-  powers: EvaluationPowers,
+  context: EvaluationContext,
 ): Promise<OpenEvaluation> {
-  const { store, onStep } = powers
+  const { store, onStep } = context
   const id = findRun(store, options.run, { kind: 'plugin' })
   const files = evaluationFiles(openRun(store, id).dir)
   // Before the lock is asked for, which leaves a mark in the manifest, and again when nobody else can change it.
@@ -59,7 +59,7 @@ export async function resumeEvaluation(
   try {
     const migrated = readStateOf(files, options.pluginName)
     const isOlder = migrated.notes.length > 0
-    const asked = thawed({ files, state: migrated.state, isOlder, env: powers.env })
+    const asked = thawed({ files, state: migrated.state, isOlder, env: context.env })
     const request: EvaluationRequest = {
       ...asked,
       config: options.change?.(asked.config) ?? asked.config,
@@ -69,9 +69,9 @@ export async function resumeEvaluation(
       ? saveEmbedded(files, migrated, readJsonIfExists(files.state), store.clock.now())
       : migrated.state
     for (const message of migrated.notes) onStep({ kind: 'note', level: 'info', message })
-    const next = await goOn(files, run, state, request, options, powers)
+    const next = await goOn(files, run, state, request, options, context)
     const { generation, execution, evaluation } = spentSoFar(files)
-    return work(request, powers, run, next, next.lost_cost_usd + generation + execution + evaluation)
+    return work(request, context, run, next, next.lost_cost_usd + generation + execution + evaluation)
   } catch (error) {
     run.release()
     throw error
@@ -85,7 +85,7 @@ async function goOn(
   state: EvaluationState,
   request: EvaluationRequest,
   { fromStage }: ResumeEvaluationOptions,
-  { store, cwd }: EvaluationPowers,
+  { store, cwd }: EvaluationContext,
 ): Promise<EvaluationState> {
   const now = store.clock.now()
   let next = state

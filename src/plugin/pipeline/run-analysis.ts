@@ -11,22 +11,22 @@ import type { EvaluationWork } from './evaluation-work.ts'
 
 /** Stage 1: what the plugin's files say, of itself and of the crowd it is tried in. Asks no model. */
 export async function runAnalysis(work: EvaluationWork): Promise<Analysis> {
-  const { request, powers, files, run } = work
+  const { request, context, files, run } = work
   const startedMs = monotonicMs()
-  powers.onStep({ kind: 'stage_start', stage: 'analysis', total: 0 })
+  context.onStep({ kind: 'stage_start', stage: 'analysis', total: 0 })
   const company = await analyseCrowd(work)
   const analysis = await analysed(
     request.target.path,
-    powers.cwd,
+    context.cwd,
     company.map(({ plugin_path: path }) => path),
   )
   refuseOtherName(analysis, request.config.plugin?.name)
   const crowd = withoutTwins(analysis, company, work)
   for (const { message } of analysis.preflight.warnings)
-    powers.onStep({ kind: 'note', level: 'warning', message })
+    context.onStep({ kind: 'note', level: 'warning', message })
   const errors = analysis.findings.filter(({ severity }) => severity === 'error')
   for (const { code, message } of errors)
-    powers.onStep({ kind: 'note', level: 'warning', message: `${code}: ${message}` })
+    context.onStep({ kind: 'note', level: 'warning', message: `${code}: ${message}` })
   writeJsonAtomic(files.crowd, crowd)
   writeJsonAtomic(files.analysis, analysis)
   run.change({ title: analysis.plugin_name, details: { plugin: analysis.plugin_name } })
@@ -35,7 +35,7 @@ export async function runAnalysis(work: EvaluationWork): Promise<Analysis> {
     plugin_name: analysis.plugin_name,
     content_hash: analysis.content_hash,
   }))
-  powers.onStep({
+  context.onStep({
     kind: 'stage_complete',
     stage: 'analysis',
     duration_ms: monotonicMs() - startedMs,
@@ -77,7 +77,7 @@ function refuseOtherName(
 
 /** What nobody named, and a marketplace brings along, is left out when it is broken: the others are evaluated nevertheless. */
 async function analyseCrowd(work: EvaluationWork): Promise<readonly Analysis[]> {
-  const { cwd } = work.powers
+  const { cwd } = work.context
   const crowd: Analysis[] = []
   for (const path of work.request.target.crowd) {
     const outcome = await analyzePlugin({ path, cwd, crowd: [] })
@@ -110,12 +110,12 @@ function withoutTwins(
   })
 }
 
-function isNamed(path: string, { request, powers }: EvaluationWork): boolean {
+function isNamed(path: string, { request, context }: EvaluationWork): boolean {
   return request.config.execution.additional_plugins.some(
-    (named) => realPath(resolve(powers.cwd, named)) === realPath(path),
+    (named) => realPath(resolve(context.cwd, named)) === realPath(path),
   )
 }
 
-function leaveOut(path: string, why: string, { powers }: EvaluationWork): void {
-  powers.onStep({ kind: 'note', level: 'warning', message: `${path} is left out of the crowd: ${why}` })
+function leaveOut(path: string, why: string, { context }: EvaluationWork): void {
+  context.onStep({ kind: 'note', level: 'warning', message: `${path} is left out of the crowd: ${why}` })
 }

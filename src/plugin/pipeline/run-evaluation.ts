@@ -35,7 +35,7 @@ export async function runEvaluation(
   reporter: Reporter,
   { threshold }: JudgingOptions = {},
 ): Promise<RunSummary> {
-  const { request, powers, files, run } = work
+  const { request, context, files, run } = work
   const { config } = request
   const analysis = readAnalysis(files)
   const known = knownComponents(analysis, readCrowd(files))
@@ -49,10 +49,10 @@ export async function runEvaluation(
     concurrency: config.max_concurrent,
     startedAt: run.manifest().timestamp_start,
   }
-  powers.onStep({ kind: 'stage_start', stage: 'evaluation', total: 0 })
+  context.onStep({ kind: 'stage_start', stage: 'evaluation', total: 0 })
   reporter.runStarted?.(header)
   const facts = executionFacts(files)
-  const prices = { ...builtInPrices, ...powers.project.config.models }
+  const prices = { ...builtInPrices, ...context.project.config.models }
   const fold = createEvaluationFold({ plugin: analysis.plugin_name, prices })
   const summary = createSummary({ ...(threshold !== undefined && { threshold }) })
   const failed = new Set<string>()
@@ -91,7 +91,7 @@ export async function runEvaluation(
     judge: judges.judge,
     grade: judges.grade,
     concurrency: judges.concurrency,
-    signal: powers.signal,
+    signal: context.signal,
   })
   const whole = fold.finish({ ...otherCosts(files), lost_cost_usd: work.state().lost_cost_usd })
   const told = summary.finish({
@@ -106,8 +106,8 @@ export async function runEvaluation(
     trials.made.map(({ trial }) => trial),
   )
   work.advance((state, now) => ended(state, [...failed].sort(), now))
-  await run.end({ status: powers.signal.aborted ? 'interrupted' : told.verdict, summary: told })
-  powers.onStep({
+  await run.end({ status: context.signal.aborted ? 'interrupted' : told.verdict, summary: told })
+  context.onStep({
     kind: 'stage_complete',
     stage: 'evaluation',
     duration_ms: monotonicMs() - startedMs,
@@ -127,7 +127,7 @@ function asideUsd({ costs, by_arm: arms }: EvaluationSummary): number {
 }
 
 function headOf(
-  { run, request, powers, state }: EvaluationWork,
+  { run, request, context, state }: EvaluationWork,
   analysis: Analysis,
   summary: EvaluationSummary,
   facts: ReturnType<typeof executionFacts>,
@@ -143,7 +143,7 @@ function headOf(
     agent: facts.agent,
     agent_version: facts.agentVersion,
     model: request.config.execution.model,
-    timestamp: powers.store.clock.now().toISOString(),
+    timestamp: context.store.clock.now().toISOString(),
     summary,
     findings: analysis.findings,
     listing: analysis.listing,
@@ -153,7 +153,7 @@ function headOf(
 }
 
 function finished(
-  { run, powers, redaction, files }: EvaluationWork,
+  { run, context, redaction, files }: EvaluationWork,
   header: RunHeader,
   summary: RunSummary,
   whole: EvaluationSummary,
@@ -162,13 +162,13 @@ function finished(
 ): FinishedRun {
   return {
     ...header,
-    endedAt: powers.store.clock.now().toISOString(),
+    endedAt: context.store.clock.now().toISOString(),
     summary,
     version,
     records: () => run.trials(),
     events: (trial) => eventsForPeople(trial, redaction.forPeople),
     notRun,
-    interrupted: powers.signal.aborted,
+    interrupted: context.signal.aborted,
     ...evaluationView(summary, { runId: run.id, summary: whole, analysis, scenarios: readScenarios(files) }),
   }
 }

@@ -25,7 +25,7 @@ import { isTrialDone, plannedTrials } from './stored-trials.ts'
 
 /** Stage 3: every scenario in real Claude Code. A trial that was made is on disk before the next begins, and is never made again. */
 export async function runExecution(work: EvaluationWork): Promise<ExecutionReport> {
-  const { request, powers, files, run, budget, redaction } = work
+  const { request, context, files, run, budget, redaction } = work
   const { config } = request
   const analysis = readAnalysis(files)
   const scenarios = readScenarios(files)
@@ -42,9 +42,9 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
   })
   run.change({ agents: { [agent.name]: agent.probe.version ?? 'unknown' } })
   const done = new Set(trials.filter(({ id }) => isTrialDone(files, id)).map(({ id }) => id))
-  powers.onStep({ kind: 'stage_start', stage: 'execution', total: trials.length - done.size })
+  context.onStep({ kind: 'stage_start', stage: 'execution', total: trials.length - done.size })
   if (done.size > 0)
-    powers.onStep({
+    context.onStep({
       kind: 'note',
       level: 'info',
       message: `${done.size} of ${trials.length} trials were made before`,
@@ -55,7 +55,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
   const workDir = config.debug ? join(run.dir, 'work') : scratch.path
   if (config.debug) {
     makeDirectories(workDir)
-    powers.onStep({ kind: 'note', level: 'info', message: `homes and workspaces stay in ${workDir}` })
+    context.onStep({ kind: 'note', level: 'info', message: `homes and workspaces stay in ${workDir}` })
   }
   // The run is ours alone by now: what an earlier process of ours left behind when it was killed works for nobody.
   endMarkedProcesses(`${runVariable}=${run.id}`)
@@ -66,11 +66,11 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
     crowd: readCrowd(files).map(({ plugin_path: path }) => path),
     agent,
     modelLink: modelLink === null ? null : { model: modelLink, boundary: work.boundary, faults: null },
-    prices: { ...builtInPrices, ...powers.project.config.models },
+    prices: { ...builtInPrices, ...context.project.config.models },
     redaction,
-    env: powers.env,
+    env: context.env,
     workDir,
-    signal: powers.signal,
+    signal: context.signal,
     scenarios,
     trials,
     done,
@@ -84,11 +84,11 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
         events: join(dir, 'events.jsonl'),
         transcript: join(dir, 'output.log'),
         redaction: { ...redaction, value: (value) => sanitizers.logs(redaction.value(value)) },
-        clock: powers.store.clock,
+        clock: context.store.clock,
       })
     },
     keep: (execution, transcript) => keepExecution(files, execution, transcript),
-    onStep: powers.onStep,
+    onStep: context.onStep,
   })
   if (report.lost_cost_usd > 0) work.advance((state) => lost(state, report.lost_cost_usd))
   writeJsonAtomic(files.executionMetadata, {
@@ -97,7 +97,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
     agent_version: agent.probe.version,
   })
   if (report.load !== null) writeJsonAtomic(files.analysis, { ...analysis, plugin_load_result: report.load })
-  powers.onStep({
+  context.onStep({
     kind: 'stage_complete',
     stage: 'execution',
     duration_ms: monotonicMs() - startedMs,
@@ -105,7 +105,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
   })
   if (report.stopped === 'interrupted') throw new GantryError('INTERRUPTED', 'the execution was stopped')
   if (report.stopped === 'budget')
-    powers.onStep({
+    context.onStep({
       kind: 'note',
       level: 'warning',
       message: `the budget of $${config.execution.max_budget_usd} is used up: ${report.not_run.length} trials were not run. Go on with: gantry plugin resume ${run.id} --max-cost-usd USD`,
@@ -114,8 +114,8 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
   return report
 }
 
-async function openAgent({ request, powers }: EvaluationWork): Promise<ResolvedAgent> {
-  const { project, cwd, env, signal } = powers
+async function openAgent({ request, context }: EvaluationWork): Promise<ResolvedAgent> {
+  const { project, cwd, env, signal } = context
   using scratch = temporaryDirectory('gantry-probe-')
   const probeEnv = hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path, inherit: [], extra: {} })
   return resolveAgent(request.config.execution.agent, { project, cwd, env: { ...env }, probeEnv, signal })
@@ -171,16 +171,17 @@ function header(
 
 /** Before any session: what the hooks do with simulated events. Once per run; what it found is told. */
 async function tryHooksOffline(
-  { files, powers, redaction, request }: EvaluationWork,
+  { files, context, redaction, request }: EvaluationWork,
   analysis: Analysis,
 ): Promise<void> {
   if (readJsonIfExists(files.hookLab) !== undefined) return
   const report = await tryHooks(analysis, {
-    env: powers.env,
-    signal: powers.signal,
+    env: context.env,
+    signal: context.signal,
     ...(request.config.execution.cwd !== undefined && { workspace: request.config.execution.cwd }),
   })
   writeJsonAtomic(files.hookLab, redaction.value(report))
   for (const { severity, code, message } of report.findings)
-    if (severity !== 'info') powers.onStep({ kind: 'note', level: 'warning', message: `${code}: ${message}` })
+    if (severity !== 'info')
+      context.onStep({ kind: 'note', level: 'warning', message: `${code}: ${message}` })
 }

@@ -23,7 +23,7 @@ import { openStageModel } from './stage-model.ts'
 
 /** Stage 2: what is going to be asked. Scenarios of a component that was paid for are never paid for again. */
 export async function runGeneration(work: EvaluationWork): Promise<readonly PluginScenario[]> {
-  const { request, powers, files } = work
+  const { request, context, files } = work
   const analysis = readAnalysis(files)
   const startedMs = monotonicMs()
   if (work.state().fast_from !== null) return keptScenarios(work, analysis)
@@ -35,7 +35,7 @@ export async function runGeneration(work: EvaluationWork): Promise<readonly Plug
   const file: ScenariosFile = { schema_version: 1, plugin_name: analysis.plugin_name, scenarios }
   writeJsonAtomic(files.scenarios, file)
   work.advance((state, now) => completed(state, 'generation', now))
-  powers.onStep({
+  context.onStep({
     kind: 'stage_complete',
     stage: 'generation',
     duration_ms: monotonicMs() - startedMs,
@@ -50,7 +50,7 @@ async function generated(
   analysis: Analysis,
   handWritten: readonly PluginScenario[],
 ): Promise<readonly PluginScenario[]> {
-  const { request, powers, files, budget } = work
+  const { request, context, files, budget } = work
   const { config } = request
   await using opened = needsModel(analysis, work)
     ? await openStageModel(work, {
@@ -63,9 +63,9 @@ async function generated(
     config,
     model: opened?.model ?? null,
     budget,
-    signal: powers.signal,
+    signal: context.signal,
     handWritten,
-    onStep: powers.onStep,
+    onStep: context.onStep,
     checkpoint: {
       load: (component) => readWhole(files.generated(sha256(component).slice(0, 24))) ?? undefined,
       save: (component, value) => writeJsonAtomic(files.generated(sha256(component).slice(0, 24)), value),
@@ -77,13 +77,13 @@ async function generated(
 
 /** In fast mode they are those of the earlier run, and nothing is written anew. */
 function keptScenarios(work: EvaluationWork, analysis: Analysis): readonly PluginScenario[] {
-  const { files, powers } = work
+  const { files, context } = work
   refuseOtherPlugin(work, analysis)
   const scenarios = readScenarios(files)
   const file: ScenariosFile = { schema_version: 1, plugin_name: analysis.plugin_name, scenarios }
   writeJsonAtomic(files.scenarios, file)
   work.advance((state, now) => completed(state, 'generation', now))
-  powers.onStep({ kind: 'stage_complete', stage: 'generation', duration_ms: 0, count: scenarios.length })
+  context.onStep({ kind: 'stage_complete', stage: 'generation', duration_ms: 0, count: scenarios.length })
   return scenarios
 }
 
@@ -98,7 +98,7 @@ function refuseOtherPlugin({ files, state }: EvaluationWork, { plugin_name: name
 
 /** Those of files, and the cases of the plugin itself. */
 async function ownScenarios(
-  { request, powers }: EvaluationWork,
+  { request, context }: EvaluationWork,
   analysis: Analysis,
 ): Promise<readonly PluginScenario[]> {
   const { config } = request
@@ -110,7 +110,7 @@ async function ownScenarios(
     realServers: config.scope.mcp_servers,
   })
   for (const { path, message, hint } of problems)
-    powers.onStep({
+    context.onStep({
       kind: 'note',
       level: 'warning',
       message: `${path}: ${message}${hint === undefined ? '' : `. ${hint}`}`,
@@ -147,7 +147,7 @@ function filtered(
  * description must not change what is asked, or nobody could say which recordings it has made worthless.
  */
 function recordedScenarios(
-  { request, powers }: EvaluationWork,
+  { request, context }: EvaluationWork,
   analysis: Analysis,
   handWritten: readonly PluginScenario[],
 ): readonly PluginScenario[] | null {
@@ -169,7 +169,7 @@ function recordedScenarios(
     generated.filter((scenario) => !known.has(idOf(scenario))),
   ]
   for (const component of new Set(gone.map(idOf)))
-    powers.onStep({
+    context.onStep({
       kind: 'note',
       level: 'warning',
       message: `${component} is not there any more: its recorded scenarios are left out`,

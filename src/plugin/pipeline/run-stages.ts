@@ -25,11 +25,11 @@ export async function runStages(
   reporter: Reporter,
   options: StageOptions,
 ): Promise<EvaluationEnd> {
-  const { run, powers } = work
+  const { run, context } = work
   let summary: RunSummary | null = null
   try {
     for (let stage = nextStage(work.state()); stage !== null; stage = nextStage(work.state())) {
-      if (powers.signal.aborted) break
+      if (context.signal.aborted) break
       switch (stage) {
         case 'analysis':
           await runAnalysis(work)
@@ -48,15 +48,15 @@ export async function runStages(
       if (stage === 'evaluation') break
     }
   } catch (error) {
-    if (!powers.signal.aborted) {
+    if (!context.signal.aborted) {
       noteError(work, error)
       throw work.state().stage === 'pending' ? error : withResumeHint(error, run, 'gantry plugin resume')
     }
     if (!isInterruption(error)) throw error
   }
-  const interrupted = powers.signal.aborted
+  const interrupted = context.signal.aborted
   if (summary === null) await run.end({ status: interrupted ? 'interrupted' : 'partial' })
-  if (!interrupted) applyRetention(powers.store, { protect: [run.id] })
+  if (!interrupted) applyRetention(context.store, { protect: [run.id] })
   return { runId: run.id, runDir: run.dir, pluginName: work.state().plugin_name, summary, interrupted }
 }
 

@@ -34,9 +34,9 @@ export async function openStageModel(
   work: EvaluationWork,
   { name, cassette, timeoutMs }: StageModelOptions,
 ): Promise<StageModel | null> {
-  const { request, powers, budget } = work
-  const { project } = powers
-  const env = definedVariables(powers.env)
+  const { request, context, budget } = work
+  const { project } = context
+  const env = definedVariables(context.env)
   const open = (variables: Readonly<Record<string, string>>): Promise<Model> =>
     resolveModel(name, {
       env: variables,
@@ -68,7 +68,7 @@ export async function openStageModel(
 }
 
 async function openTape(
-  { powers, request, redaction, boundary }: EvaluationWork,
+  { context, request, redaction, boundary }: EvaluationWork,
   cassette: string,
 ): Promise<LinkSession> {
   // Nobody works in these places; a cassette only wants to know what to blank out.
@@ -76,13 +76,13 @@ async function openTape(
   const places = { workspace: `${scratch.path}/w`, home: `${scratch.path}/h`, tmp: `${scratch.path}/t` }
   return openModelLink(
     await boundary(),
-    { source: { kind: 'provider', upstream: upstreamFrom(powers.env) }, replay: request.replay },
+    { source: { kind: 'provider', upstream: upstreamFrom(context.env) }, replay: request.replay },
     {
       places,
       cassette,
       redact: redaction.text,
       facts: { case: cassette },
-      prices: { ...builtInPrices, ...powers.project.config.models },
+      prices: { ...builtInPrices, ...context.project.config.models },
     },
   )
 }

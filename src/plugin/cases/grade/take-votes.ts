@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { contentHash } from '../../../io/content-hash.ts'
 import { isFailed, type SampleCheckpoint, takeSamples } from '../../../judge/take-samples.ts'
 import type { Model } from '../../../models/contract.ts'
-import { type AskingPowers, modelSettings } from '../../evaluate/judge/judge-trial.ts'
+import { type JudgeRequestOptions, modelSettings } from '../../evaluate/judge/judge-trial.ts'
 import { type VoteQuestion, votePrompt } from './vote-prompt.ts'
 
 /** Who votes, and what that may cost. */
-export interface VotePowers extends AskingPowers {
+export interface VotePowers extends JudgeRequestOptions {
   readonly model: Model
 }
 

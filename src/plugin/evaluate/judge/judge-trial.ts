@@ -9,7 +9,7 @@ import { checkCitations } from './check-citations.ts'
 import { joinVotes } from './join-votes.ts'
 import { type JudgePromptTrial, judgePrompt } from './judge-prompt.ts'
 
-export interface JudgeTrialRequest extends JudgePromptTrial, AskingPowers {
+export interface JudgeTrialRequest extends JudgePromptTrial, JudgeRequestOptions {
   readonly model: Model
   readonly config: Pick<PluginConfig, 'evaluation' | 'tuning'>
   /** Keeps every answer as it comes, so that a run that was killed pays none of them again. */
@@ -102,7 +102,7 @@ type VoteAnswer = z.output<typeof plainSchema> & {
   readonly highlights?: readonly z.output<typeof citationSchema>[]
 }
 
-export interface AskingPowers {
+export interface JudgeRequestOptions {
   readonly config: Pick<PluginConfig, 'evaluation'>
   readonly signal?: AbortSignal
   /** Charged instead of the model's own. */
@@ -114,7 +114,7 @@ export function modelSettings({
   config: { evaluation },
   signal,
   budget,
-}: AskingPowers): Omit<ModelRequest, 'prompt' | 'system'> {
+}: JudgeRequestOptions): Omit<ModelRequest, 'prompt' | 'system'> {
   return {
     maxOutputTokens: evaluation.max_tokens,
     temperature: evaluation.temperature,

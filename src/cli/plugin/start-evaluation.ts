@@ -1,12 +1,10 @@
 import { join, resolve } from 'node:path'
-import { loadProject, type Project } from '../../config/load.ts'
+import type { Project } from '../../config/load.ts'
 import { GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
-import { exitCodeOf } from '../../core/run-exit-code.ts'
 import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { preflightPlugin } from '../../plugin/analyze/preflight-plugin.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
-import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
 import type { PluginStage } from '../../plugin/contract.ts'
 import { evaluationTargets } from '../../plugin/pipeline/evaluation-target.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
@@ -21,14 +19,16 @@ import { openRun } from '../../store/open-run.ts'
 import type { CliContext } from '../context.ts'
 import { keepHeapSmall } from '../keep-heap-small.ts'
 import { printError } from '../print-error.ts'
-import { type OpenOutputs, openOutputs } from './open-outputs.ts'
-import { openPowers } from './open-powers.ts'
+import {
+  endCode,
+  evaluationContext,
+  type OpenOutputs,
+  openEvaluationOutput,
+  printUnfinished,
+} from './evaluation-output.ts'
+import { loadPluginConfig } from './load-plugin-config.ts'
 import type { PluginFlags } from './plugin-flags.ts'
-import { pluginOverrides } from './plugin-overrides.ts'
-import { pluginView } from './plugin-view.ts'
 import { printEstimate } from './print-estimate.ts'
-import { sanitizedSteps } from './sanitized-steps.ts'
-import { tellUnfinished } from './tell-unfinished.ts'
 
 interface Asked {
   readonly plugin: string | undefined
@@ -37,23 +37,16 @@ interface Asked {
 }
 
 /** `gantry plugin run`, `generate` and `execute`, once the flags are known. */
-export async function evaluateCommand(asked: Asked, context: CliContext): Promise<void> {
+export async function startEvaluation(asked: Asked, context: CliContext): Promise<void> {
   const { flags } = asked
-  const project = loadProject(context.cwd)
-  const { config, warnings } = loadConfigWithOverrides({
-    project,
-    env: context.env,
-    flags: pluginOverrides(asked.plugin, flags),
-    cwd: context.cwd,
-    ...(flags.config !== undefined && { file: flags.config }),
-  })
+  const { config, warnings, project } = loadPluginConfig(asked.plugin, flags, context)
   for (const warning of warnings) context.stderr.write(`warning: ${plainLine(warning)}\n`)
   if (config.resume !== undefined) {
-    const { resumeCommand } = await import('./resume-command.ts')
+    const { continueRun } = await import('./continue-run.ts')
     const { run_id, from_stage: fromStage } = config.resume
     // A directory is no name of a plugin, which is what --plugin means there.
     const { plugin: _, ...rest } = flags
-    await resumeCommand(
+    await continueRun(
       { run: run_id, flags: { ...rest, ...(fromStage !== undefined && { fromStage }) } },
       context,
     )
@@ -77,7 +70,7 @@ export async function evaluateCommand(asked: Asked, context: CliContext): Promis
   )
   if (requests.length === 1) for (const request of requests) refuseWhatCannotBegin(request, context.cwd)
   if (config.dry_run) {
-    const { dryRun } = await import('./dry-run.ts')
+    const { dryRun } = await import('./print-estimate.ts')
     await dryRun(requests, project, flags.json === true, context)
     return
   }
@@ -123,7 +116,7 @@ function refuseWhatCannotBegin({ target, config, replay, cassettes }: Evaluation
 function withEarlierPlugin(config: PluginConfig, project: Project, context: CliContext): PluginConfig {
   const { fast_mode: fast, plugin, marketplace } = config
   if (!fast.enabled || plugin?.path !== undefined || marketplace !== undefined) return config
-  const { store } = openPowers(context, () => {}, project)
+  const { store } = evaluationContext(context, () => {}, project)
   const { dir } = openRun(store, findRun(store, fast.failed_run_id ?? 'latest', { kind: 'plugin' }))
   const path = readEvaluationState(dir)?.plugin_path
   return path === undefined ? config : { ...config, plugin: { ...plugin, path } }
@@ -136,18 +129,14 @@ async function evaluateOne(
   isOneOfMany: boolean,
 ): Promise<ExitCode> {
   const { config } = request
-  const outputs = await openOutputs(flags, config, context, { isOneOfMany, until })
-  const view = await pluginView(context, outputs.stream, {
-    mode: flags.progress ?? (outputs.isSilent ? 'none' : 'auto'),
-    verbose: config.verbose,
-    barWidth: config.tuning.limits.progress_bar_width,
-    promptLength: config.tuning.limits.prompt_display_length,
+  const { outputs, view, evaluation } = await openEvaluationOutput(flags, config, context, {
+    isOneOfMany,
+    until,
   })
-  const powers = openPowers(context, sanitizedSteps(config, view.step))
   const fast = config.fast_mode.enabled
-    ? await failedScenarios(powers.store, config.fast_mode.failed_run_id ?? 'latest')
+    ? await failedScenarios(evaluation.store, config.fast_mode.failed_run_id ?? 'latest')
     : null
-  await using work = await openEvaluation(request, powers, fast)
+  await using work = await openEvaluation(request, evaluation, fast)
   view.begin(work.state().plugin_name, work.run.id)
   const end = await runStages(work, outputs.reporter(view), {
     ...(flags.threshold !== undefined && { threshold: flags.threshold }),
@@ -166,8 +155,8 @@ async function finish(
   request: EvaluationRequest,
 ): Promise<ExitCode> {
   if (until === 'generation' && !end.interrupted) {
-    const { showScenarios } = await import('./show-scenarios.ts')
-    await showScenarios(
+    const { printScenarios } = await import('./print-scenarios.ts')
+    await printScenarios(
       end,
       {
         json: flags.json === true,
@@ -178,11 +167,8 @@ async function finish(
       context,
     )
   } else if (end.summary === null)
-    tellUnfinished(end, { json: flags.json === true, until }, outputs.stream, context)
-  const failedCode = outputs.finish(context)
-  if (end.interrupted) return exitCode.interrupted
-  if (end.summary === null) return failedCode ?? exitCode.pass
-  return failedCode ?? exitCodeOf(end.summary, { strict: flags.strict === true })
+    printUnfinished(end, { json: flags.json === true, until }, outputs.stream, context)
+  return endCode(end, outputs, flags, context)
 }
 
 /** What a caller must hear first: an interruption, then machinery, then bad input, then failures. */

@@ -1,9 +1,14 @@
 import { join, resolve } from 'node:path'
+import { loadProject, type Project } from '../../config/load.ts'
+import { openProjectStore } from '../../config/open-project-store.ts'
 import { GantryError } from '../../core/error.ts'
-import type { ExitCode } from '../../core/exit-code.ts'
+import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { exitCodeOf } from '../../core/run-exit-code.ts'
 import { checkWritable } from '../../io/check-writable.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
-import type { PluginStage } from '../../plugin/contract.ts'
+import type { PluginStage, PluginStep } from '../../plugin/contract.ts'
+import type { EvaluationContext } from '../../plugin/pipeline/evaluation-work.ts'
+import type { EvaluationEnd } from '../../plugin/pipeline/run-stages.ts'
 import {
   documentName,
   type OutputSpec,
@@ -11,13 +16,14 @@ import {
   writeDocument,
   writeDocumentFile,
 } from '../../plugin/report/write-document.ts'
+import { createSanitizers } from '../../plugin/sanitize/create-sanitizer.ts'
 import type { FinishedRun, Reporter } from '../../report/contract.ts'
 import { parseReporterSpec } from '../../report/index.ts'
 import { type ComposedReporter, composeReporters, openReporters } from '../../report/open-reporters.ts'
 import type { CliContext, CliStream } from '../context.ts'
 import { printError } from '../print-error.ts'
 import type { PluginFlags } from './plugin-flags.ts'
-import type { PluginView } from './plugin-view.ts'
+import { openStageView, type StageView } from './stage-view.ts'
 
 /** Where the words for people and the documents for machines go. */
 export interface OpenOutputs {
@@ -26,12 +32,47 @@ export interface OpenOutputs {
   /** Nobody reads along. */
   readonly isSilent: boolean
   /** Takes the view of the stages away before it speaks. */
-  reporter(view: Pick<PluginView, 'stop'>): Reporter
+  reporter(view: Pick<StageView, 'stop'>): Reporter
   /** After the run. The exit code of a document that could not be written; null when all were. */
   finish(context: CliContext): ExitCode | null
 }
 
-export async function openOutputs(
+/** The outputs of a run, the view of its stages, and what the evaluation needs from the command line. */
+export async function openEvaluationOutput(
+  flags: Pick<PluginFlags, 'output' | 'reporter' | 'json' | 'progress'>,
+  config: PluginConfig,
+  context: CliContext,
+  options: { readonly isOneOfMany: boolean; readonly until: PluginStage },
+): Promise<{
+  readonly outputs: OpenOutputs
+  readonly view: StageView
+  readonly evaluation: EvaluationContext
+}> {
+  const outputs = await openOutputs(flags, config, context, options)
+  const view = await openStageView(context, outputs.stream, {
+    mode: flags.progress ?? (outputs.isSilent ? 'none' : 'auto'),
+    verbose: config.verbose,
+    barWidth: config.tuning.limits.progress_bar_width,
+    promptLength: config.tuning.limits.prompt_display_length,
+  })
+  const { logs } = createSanitizers(config.output)
+  return { outputs, view, evaluation: evaluationContext(context, (step) => view.step(logs(step))) }
+}
+
+/** The exit code of a run that has ended. A document that could not be written has the last word. */
+export function endCode(
+  end: EvaluationEnd,
+  outputs: OpenOutputs,
+  { strict }: Pick<PluginFlags, 'strict'>,
+  context: CliContext,
+): ExitCode {
+  const failedCode = outputs.finish(context)
+  if (end.interrupted) return exitCode.interrupted
+  if (failedCode !== null) return failedCode
+  return end.summary === null ? exitCode.pass : exitCodeOf(end.summary, { strict: strict === true })
+}
+
+async function openOutputs(
   flags: Pick<PluginFlags, 'output' | 'reporter' | 'json'>,
   config: PluginConfig,
   context: CliContext,
@@ -39,7 +80,7 @@ export async function openOutputs(
 ): Promise<OpenOutputs> {
   const documents = [...(flags.output ?? []), ...(flags.json === true ? ['json'] : [])].map(parseOutput)
   const specs = (flags.reporter ?? []).map(parseReporterSpec)
-  refuseWhatCannotBe([...documents, ...specs], isOneOfMany, until)
+  refuseClashes([...documents, ...specs], isOneOfMany, until)
   for (const { path } of [...documents, ...specs])
     if (path !== null) checkWritable(resolve(context.cwd, path))
   const hasDocument =
@@ -107,7 +148,7 @@ function report(reporters: readonly ComposedReporter[], context: CliContext): Ex
   return code
 }
 
-function refuseWhatCannotBe(
+function refuseClashes(
   wanted: readonly { readonly path: string | null }[],
   isOneOfMany: boolean,
   until: PluginStage,
@@ -129,4 +170,38 @@ function refuseWhatCannotBe(
     throw new GantryError('USAGE', 'there is nothing to report before the last stage', {
       hint: 'Use gantry plugin run, or gantry plugin evaluate RUN afterwards.',
     })
+}
+
+/** What the command line gives an evaluation. Steps reach `onStep` without what the configuration wants hidden. */
+export function evaluationContext(
+  context: CliContext,
+  onStep: (step: PluginStep) => void = () => {},
+  project: Project = loadProject(context.cwd),
+): EvaluationContext {
+  return {
+    store: openProjectStore(context),
+    project,
+    cwd: context.cwd,
+    env: context.env,
+    signal: context.signal,
+    argv: ['gantry', ...process.argv.slice(2)],
+    onStep,
+  }
+}
+
+/** A run that ended before its verdicts: where its files are, and how to continue it. */
+export function printUnfinished(
+  { runId, runDir, interrupted }: EvaluationEnd,
+  { json, until }: { readonly json: boolean; readonly until: PluginStage },
+  stream: CliStream,
+  context: Pick<CliContext, 'stdout'>,
+): void {
+  if (json)
+    context.stdout.write(
+      `${JSON.stringify({ run_id: runId, run_dir: runDir, stage: until, ...(interrupted && { interrupted }) })}\n`,
+    )
+  else
+    stream.write(
+      `\n${interrupted ? 'Interrupted: what is finished is kept.\n' : ''}Files  ${runDir}\nNext   gantry plugin resume ${runId}\n`,
+    )
 }

@@ -1,6 +1,5 @@
+import { openProjectStore } from '../../config/open-project-store.ts'
 import { GantryError } from '../../core/error.ts'
-import { exitCode } from '../../core/exit-code.ts'
-import { exitCodeOf } from '../../core/run-exit-code.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import { apiModelName } from '../../plugin/config/model-names.ts'
 import { evaluationFiles } from '../../plugin/pipeline/evaluation-files.ts'
@@ -12,15 +11,11 @@ import { findRun } from '../../store/find-run.ts'
 import { openRun } from '../../store/open-run.ts'
 import type { CliContext } from '../context.ts'
 import { keepHeapSmall } from '../keep-heap-small.ts'
-import { openOutputs } from './open-outputs.ts'
-import { openPowers } from './open-powers.ts'
+import { endCode, openEvaluationOutput, printUnfinished } from './evaluation-output.ts'
 import type { ResumeFlags } from './plugin-flags.ts'
-import { pluginView } from './plugin-view.ts'
-import { sanitizedSteps } from './sanitized-steps.ts'
-import { tellUnfinished } from './tell-unfinished.ts'
 
 /** `gantry plugin resume` and `evaluate`, once the flags are known. */
-export async function resumeCommand(
+export async function continueRun(
   { run, flags }: { readonly run: string | undefined; readonly flags: ResumeFlags },
   context: CliContext,
 ): Promise<void> {
@@ -29,18 +24,14 @@ export async function resumeCommand(
     throw new GantryError('USAGE', 'no run is named', {
       hint: 'Name one, or --plugin NAME for its latest. See "gantry plugin list".',
     })
-  const { store } = openPowers(context, () => {})
+  const store = openProjectStore(context)
   const id = findRun(store, named ?? (await latestRunOf(store, flags.plugin ?? '')), { kind: 'plugin' })
   const stored = storedConfig(evaluationFiles(openRun(store, id).dir))
   const config = { ...stored, verbose: flags.verbose ?? stored.verbose }
-  const outputs = await openOutputs(flags, config, context, { isOneOfMany: false, until: 'evaluation' })
-  const view = await pluginView(context, outputs.stream, {
-    mode: flags.progress ?? (outputs.isSilent ? 'none' : 'auto'),
-    verbose: config.verbose,
-    barWidth: config.tuning.limits.progress_bar_width,
-    promptLength: config.tuning.limits.prompt_display_length,
+  const { outputs, view, evaluation } = await openEvaluationOutput(flags, config, context, {
+    isOneOfMany: false,
+    until: 'evaluation',
   })
-  const powers = openPowers(context, sanitizedSteps(config, view.step))
   keepHeapSmall()
   await using work = await resumeEvaluation(
     {
@@ -49,23 +40,15 @@ export async function resumeCommand(
       ...(flags.plugin !== undefined && { pluginName: flags.plugin }),
       change: (config) => changed(config, flags),
     },
-    powers,
+    evaluation,
   )
   view.begin(work.state().plugin_name, work.run.id)
   const end = await runStages(work, outputs.reporter(view), {
     ...(flags.threshold !== undefined && { threshold: flags.threshold }),
   }).finally(view.stop)
   if (end.summary === null)
-    tellUnfinished(end, { json: flags.json === true, until: 'evaluation' }, outputs.stream, context)
-  const failedCode = outputs.finish(context)
-  context.setExitCode(
-    end.interrupted
-      ? exitCode.interrupted
-      : (failedCode ??
-          (end.summary === null
-            ? exitCode.pass
-            : exitCodeOf(end.summary, { strict: flags.strict === true }))),
-  )
+    printUnfinished(end, { json: flags.json === true, until: 'evaluation' }, outputs.stream, context)
+  context.setExitCode(endCode(end, outputs, flags, context))
 }
 
 /** What can be said anew about a run: how it is judged, and how much it may cost. */

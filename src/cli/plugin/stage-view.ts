@@ -13,7 +13,7 @@ import type { CliContext, CliStream } from '../context.ts'
 import type { ProgressMode } from './plugin-flags.ts'
 
 /** What a person sees of the stages before there are verdicts. */
-export interface PluginView {
+export interface StageView {
   /** What the run is called, so that it can be found whatever happens to it. */
   begin(pluginName: string, runId: string): void
   step(step: PluginStep): void
@@ -21,7 +21,7 @@ export interface PluginView {
   stop(): void
 }
 
-export interface PluginViewOptions {
+export interface StageViewOptions {
   readonly mode: ProgressMode
   readonly verbose: boolean
   readonly barWidth: number
@@ -30,7 +30,7 @@ export interface PluginViewOptions {
 
 type StageEnd = Extract<PluginStep, { readonly kind: 'stage_complete' }>
 
-const quiet: PluginView = { begin: () => {}, step: () => {}, stop: () => {} }
+const quiet: StageView = { begin: () => {}, step: () => {}, stop: () => {} }
 
 const titles: Readonly<Record<PluginStage, string>> = {
   analysis: 'Analysis',
@@ -40,11 +40,11 @@ const titles: Readonly<Record<PluginStage, string>> = {
 }
 
 /** `stream` is the one no document is written to. */
-export async function pluginView(
+export async function openStageView(
   context: CliContext,
   stream: CliStream,
-  options: PluginViewOptions,
-): Promise<PluginView> {
+  options: StageViewOptions,
+): Promise<StageView> {
   if (options.mode === 'none') return quiet
   if (options.mode === 'jsonl')
     return { ...quiet, step: (step) => context.stderr.write(`${JSON.stringify(step)}\n`) }
@@ -66,8 +66,8 @@ function stageView(
   display: Display,
   stream: CliStream,
   { env }: CliContext,
-  { verbose, barWidth, promptLength }: PluginViewOptions,
-): PluginView {
+  { verbose, barWidth, promptLength }: StageViewOptions,
+): StageView {
   const paint = palette(stream.color, asciiOnly(env))
   let stage: PluginStage = 'analysis'
   let total = 0

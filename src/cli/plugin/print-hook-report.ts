@@ -1,53 +1,12 @@
 import pc from 'picocolors'
-import { loadProject } from '../../config/load.ts'
 import { counted } from '../../core/counted.ts'
-import { exitCode } from '../../core/exit-code.ts'
-import { analyzePlugin } from '../../plugin/analyze/analyze-plugin.ts'
-import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
 import type { HookGroupReport, HookLabReport, HookTrial } from '../../plugin/hook-lab/contract.ts'
-import { tryHooks } from '../../plugin/hook-lab/try-hooks.ts'
-import { evaluationTargets } from '../../plugin/pipeline/evaluation-target.ts'
-import { preflightError } from '../../plugin/pipeline/run-analysis.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { shortenEnd, wrapText } from '../../report/text-width.ts'
-import type { CliContext, CliStream } from '../context.ts'
-import type { PluginFlags } from './plugin-flags.ts'
-import { pluginOverrides } from './plugin-overrides.ts'
+import type { CliStream } from '../context.ts'
 
-/** `gantry plugin hooks`, once the flags are known. */
-export async function hooksCommand(
-  plugin: string | undefined,
-  flags: PluginFlags,
-  context: CliContext,
-): Promise<void> {
-  const { config } = loadConfigWithOverrides({
-    project: loadProject(context.cwd),
-    env: context.env,
-    flags: pluginOverrides(plugin, flags),
-    cwd: context.cwd,
-    ...(flags.config !== undefined && { file: flags.config }),
-  })
-  const reports: HookLabReport[] = []
-  for (const { path } of await evaluationTargets(config, context.cwd)) {
-    const outcome = await analyzePlugin({ path, cwd: context.cwd })
-    if (outcome.kind === 'refused') throw preflightError(outcome.preflight)
-    const report = await tryHooks(outcome.analysis, {
-      env: context.env,
-      signal: context.signal,
-      allowHttp: flags.allowHttp === true,
-      ...(config.execution.cwd !== undefined && { workspace: config.execution.cwd }),
-    })
-    reports.push(report)
-    if (flags.json !== true) printLab(report, context.stdout, flags.verbose === true)
-  }
-  if (flags.json === true)
-    context.stdout.write(`${JSON.stringify(reports.length === 1 ? reports[0] : reports, null, 2)}\n`)
-  if (context.signal.aborted) context.setExitCode(exitCode.interrupted)
-  else if (reports.some(({ summary }) => summary.errors + summary.examples_failed > 0))
-    context.setExitCode(exitCode.failed)
-}
-
-function printLab(report: HookLabReport, stream: CliStream, verbose: boolean): void {
+/** What the hooks of a plugin did with simulated events. */
+export function printHookReport(report: HookLabReport, stream: CliStream, verbose: boolean): void {
   const { bold, dim, red, yellow, green, cyan } = pc.createColors(stream.color)
   const columns = stream.isTTY ? Math.max(40, stream.columns) : 100
   const say = (line = ''): void => stream.write(`${line}\n`)

@@ -10,7 +10,7 @@ import { plainLine } from '../../report/plain-text.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
 import type { CliContext, CliStream } from '../context.ts'
 
-export interface ShowOptions {
+export interface PrintScenariosOptions {
   readonly json: boolean
   /** A directory, or true for the plugin's own. */
   readonly writeCases: string | boolean | undefined
@@ -18,9 +18,9 @@ export interface ShowOptions {
 }
 
 /** What `gantry plugin generate` came to, and the cases it was asked to write. */
-export async function showScenarios(
+export async function printScenarios(
   { runDir, runId }: EvaluationEnd,
-  options: ShowOptions,
+  options: PrintScenariosOptions,
   stream: CliStream,
   context: CliContext,
 ): Promise<void> {

@@ -1,0 +1,41 @@
+import { loadProject, type Project } from '../../config/load.ts'
+import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
+import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
+import type { PluginOverrides } from '../../plugin/config/overrides.ts'
+import type { CliContext } from '../context.ts'
+import type { PluginFlags } from './plugin-flags.ts'
+
+/** The settings of an evaluation: the configuration file with the flags of the command line over it. */
+export function loadPluginConfig(
+  plugin: string | undefined,
+  flags: PluginFlags,
+  { cwd, env }: CliContext,
+): { readonly config: PluginConfig; readonly warnings: readonly string[]; readonly project: Project } {
+  const project = loadProject(cwd)
+  const { config, warnings } = loadConfigWithOverrides({
+    project,
+    env,
+    flags: pluginOverrides(plugin, flags),
+    cwd,
+    ...(flags.config !== undefined && { file: flags.config }),
+  })
+  return { config, warnings, project }
+}
+
+/** The flags that belong to the configuration. */
+function pluginOverrides(plugin: string | undefined, flags: PluginFlags): PluginOverrides {
+  const named = flags.plugin ?? plugin
+  const { timeout, dryRun, estimate, output: _, config: __, ...rest } = flags
+  return {
+    ...rest,
+    ...(named !== undefined && { plugin: named }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...((dryRun ?? aliased(flags, 'dr')) === true && { dryRun: true }),
+    ...((estimate ?? aliased(flags, 'est')) === true && { estimate: true }),
+  }
+}
+
+/** Short spellings that the help does not show. */
+function aliased(flags: object, name: string): boolean | undefined {
+  return Object.entries(flags).find(([flag]) => flag === name)?.[1] === true ? true : undefined
+}
