@@ -229,12 +229,10 @@ test('every reporter and every room of the source is named where a reader looks 
     expect(architecture).toContain(room.name)
 })
 
-test('the tour of the README shows what the program really prints', async () => {
+test.each(['README.md', 'docs/get-started.md'])('%s shows what the program really prints', async (page) => {
   using project = makeProject()
   let cwd = root
-  for (const { text } of fencesOf(readDocument('README.md')).filter(
-    ({ language }) => language === 'console',
-  )) {
+  for (const { text } of fencesOf(readDocument(page)).filter(({ language }) => language === 'console')) {
     let printed: string[] = []
     for (const line of text.trimEnd().split('\n')) {
       if (line.startsWith('$ cd ')) cwd = join(cwd, line.slice(5))
@@ -251,9 +249,9 @@ test('the tour of the README shows what the program really prints', async () => 
   }
 })
 
-test('the library snippet of the README runs', async () => {
+test('the first example of the library runs', async () => {
   using project = makeProject()
-  const [snippet] = fencesOf(readDocument('README.md')).filter(({ language }) => language === 'ts')
+  const [snippet] = fencesOf(readDocument('docs/library.md')).filter(({ language }) => language === 'ts')
   const library = pathToFileURL(join(root, 'src/index.ts')).href
   const file = project.path('use.mts')
   writeFileSync(file, snippet?.text.replace("from 'gantry'", `from ${JSON.stringify(library)}`) ?? '')
@@ -265,9 +263,9 @@ test('the library snippet of the README runs', async () => {
   expect(stdout).toContain(project.store)
 })
 
-test('the scenario of the README has sound gates', async () => {
+test('the scenario that a newcomer writes has sound gates', async () => {
   using project = makeProject({ 'scenarios/first-steps/AGENTS.md': 'Use git.\n' })
-  const [block] = fencesOf(readDocument('README.md')).filter(({ mark }) => mark === 'scenario')
+  const [block] = fencesOf(readDocument('docs/get-started.md')).filter(({ mark }) => mark === 'scenario')
   project.write({ 'scenarios/first-steps.yaml': block?.text ?? '' })
   const { stdout, code } = await gantry(project, ['scenario', 'check', '--json'])
   expect(JSON.parse(stdout)).toMatchObject([{ sound: true, noop: { verdict: 'fail' } }])
