@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import type { World } from '../shell/world.ts'
 import { globOf } from './glob-of.ts'
 
 /** Which protected pattern a path matches. */
@@ -111,4 +112,108 @@ function fold(text: string): string {
     ? text
     : text.normalize('NFC').replaceAll(ignorable, '').toUpperCase()
   return plain.toLowerCase()
+}
+
+/** Directories that are made by tools and can be made again: what looks protected in them is not the project's own. */
+const generated = new Set(
+  'node_modules bower_components .git .hg .svn .venv venv site-packages __pycache__ .tox .nox .mypy_cache .pytest_cache .ruff_cache dist build target out coverage .next .nuxt .svelte-kit .turbo .cache .parcel-cache .gradle vendor .terraform .yarn .pnpm-store'.split(
+    ' ',
+  ),
+)
+
+/** How many entries may still be looked at for one call. */
+export interface LookBudget {
+  left: number
+}
+
+/** Files below a directory for which `wanted` holds, nearest first; the look is bounded and follows no link. */
+export function protectedBelow(
+  directory: string,
+  world: World,
+  wanted: (path: string) => boolean,
+  budget: LookBudget,
+): readonly string[] {
+  const start = world.resolve(directory)
+  if (start.kind !== 'directory' || isGenerated(start.real)) return []
+  const found: string[] = []
+  const queue = [{ path: start.real, depth: 0 }]
+  for (let at = queue.shift(); at !== undefined && budget.left > 0; at = queue.shift()) {
+    for (const name of world.list(at.path) ?? []) {
+      const path = at.path === '/' ? `/${name}` : `${at.path}/${name}`
+      budget.left -= 1
+      if (wanted(path)) found.push(path)
+      if (found.length >= maxFound) return found
+      if (at.depth < maxDepth && !generated.has(name) && isOwnDirectory(path, world))
+        queue.push({ path, depth: at.depth + 1 })
+    }
+  }
+  return found
+}
+
+const maxFound = 50
+const maxDepth = 10
+
+function isGenerated(path: string): boolean {
+  return path.split('/').some((part) => generated.has(part))
+}
+
+/** A link to a directory is not gone into. */
+function isOwnDirectory(path: string, world: World): boolean {
+  return world.list(path) !== null && world.resolve(path).real === path
+}
+
+/** A protected name in a text nobody can follow, and its pattern; null when there is none. */
+export function namedIn(
+  text: string,
+  paths: ProtectedPaths,
+  {
+    cwd,
+    isThere,
+    ending = '',
+  }: {
+    readonly cwd: string
+    /** Is there a file of that path? */
+    isThere(path: string): boolean
+    /** What the name must end in to be the one that is meant. */
+    readonly ending?: string
+  },
+): { readonly name: string; readonly pattern: string } | null {
+  const seen = new Set<string>()
+  let looks = 0
+  for (const variant of [text, undone(text)])
+    for (const piece of variant.split(/[\s'"`;|&<>()=,:{}[\]$!*#\\^+?%@~]+/)) {
+      for (const name of [piece, piece.replace(/[.,?]+$/, '').replace(/\/+$/, '')]) {
+        if (name === '' || name.length > 4096 || seen.has(name)) continue
+        seen.add(name)
+        if (!name.endsWith(ending)) continue
+        const pattern = paths.patternOf(name.startsWith('/') ? name : `${cwd}/${name}`)
+        if (pattern === null) continue
+        if (!isCodeLike(name, pattern)) return { name, pattern }
+        looks += 1
+        if (looks < maxLooks && isThere(name.startsWith('/') ? name : `${cwd}/${name}`))
+          return { name, pattern }
+      }
+    }
+  return null
+}
+
+const maxLooks = 50
+
+/** `options.key` and `jq .key` look like the name of a file to a pattern such as `*.key`. */
+function isCodeLike(name: string, pattern: string): boolean {
+  return /[*?[]/.test(pattern) && !pattern.startsWith('.') && /^[\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(name)
+}
+
+/** Without quotes and escapes. */
+function undone(text: string): string {
+  return text
+    .replaceAll(
+      /\\x([\da-fA-F]{2})|\\u([\da-fA-F]{4})|\\([0-7]{3})/g,
+      (_, hex?: string, unicode?: string, octal?: string) =>
+        String.fromCharCode(
+          octal === undefined ? Number.parseInt(hex ?? unicode ?? '0', 16) : Number.parseInt(octal, 8),
+        ),
+    )
+    .replaceAll(/\\\n/g, '')
+    .replaceAll(/\$?["'`\\]/g, '')
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { HookEvent, ToolAction, ToolOutcome } from '../core/hook-event.ts'
 import { createRedactor } from '../core/redact.ts'
-import { callSignature } from './store-event/call-signature.ts'
-import { outcomeSignature } from './store-event/outcome-signature.ts'
-import { storeEvent } from './store-event.ts'
+import { outcomeSignature } from './outcome-signature.ts'
+import { callSignature, storeEvent } from './store-event.ts'
 
 const token = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40)
 const redactor = createRedactor()

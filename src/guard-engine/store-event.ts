@@ -1,10 +1,12 @@
+import { isObject } from '../core/json-fields.ts'
+import { resolve } from 'node:path'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
+import { redactBy } from '../core/redact/redact-by.ts'
+import type { Redactor } from '../core/redact/redactor.ts'
+import { sha256 } from '../io/sha256.ts'
 import type { Facts, StoredCall, StoredEvent } from './contract.ts'
 import { onlyLooks } from './loops/only-looks.ts'
-import { callPaths } from './store-event/call-paths.ts'
-import { callSignature } from './store-event/call-signature.ts'
-import { outcomeSignature } from './store-event/outcome-signature.ts'
-import { redactedHead, redactedValue, type TextRedactor } from './store-event/redacted-value.ts'
+import { outcomeSignature } from './outcome-signature.ts'
 
 const maxCommandChars = 4_000
 const maxTextChars = 2_000
@@ -105,4 +107,126 @@ function knownEnd({ kind, background, interrupted, timedOut }: ToolOutcome): Too
 
 function headLines(text: string): string {
   return text.split('\n', maxHeadLines).join('\n')
+}
+
+type TextRedactor = Pick<Redactor, 'text' | 'value'>
+
+const maxStringChars = 2_000
+const maxTotalChars = 8_000
+const maxItems = 50
+const maxDepth = 8
+/** Longer than any token: what a cut through a secret leaves over lies in the part that is dropped. */
+const marginChars = 8_192
+
+/** JSON-like data with its secrets hidden, small enough for a line of a log: long texts, lists and depths are cut. */
+function redactedValue(value: unknown, redactor: TextRedactor): unknown {
+  let room = maxTotalChars
+
+  function leaf(key: string, text: string): readonly [string, unknown] {
+    const head = text.slice(0, maxStringChars + marginChars)
+    // With its key, because a key can name a secret.
+    const [name, hidden] = Object.entries(redactor.value({ [key]: head }))[0] ?? [key, '']
+    const max = Math.max(0, Math.min(maxStringChars, room))
+    const shown = cut(String(hidden), text.length > head.length, max)
+    room -= shown.length
+    return [name.slice(0, maxStringChars), shown]
+  }
+
+  function walk(key: string, item: unknown, depth: number): readonly [string, unknown] {
+    if (typeof item === 'string') return leaf(key, item)
+    const name = redactor.text(key.slice(0, maxStringChars))
+    room -= name.length + 4
+    if (typeof item !== 'object' || item === null) return [name, item]
+    if (depth >= maxDepth || room <= 0) return [name, '…']
+    if (Array.isArray(item)) {
+      const kept = item.slice(0, maxItems).map((each) => walk('', each, depth + 1)[1])
+      return [name, item.length > maxItems ? [...kept, `… ${item.length - maxItems} more`] : kept]
+    }
+    const entries = Object.entries(item)
+    const kept = entries.slice(0, maxItems).map(([each, inner]) => walk(each, inner, depth + 1))
+    const more = entries.length - kept.length
+    return [name, Object.fromEntries(more > 0 ? [...kept, ['…', `${more} more`]] : kept)]
+  }
+
+  return walk('', value, 0)[1]
+}
+
+/** The beginning of a text without its secrets. Looks no further than it must, whatever the length. */
+function redactedHead(text: string, maxChars: number, redactor: TextRedactor): string {
+  const head = text.slice(0, maxChars + marginChars)
+  return cut(redactor.text(head), text.length > head.length, maxChars)
+}
+
+function cut(hidden: string, isOpen: boolean, maxChars: number): string {
+  const sure = isOpen ? Math.max(0, hidden.length - marginChars) : hidden.length
+  const length = Math.min(maxChars, sure)
+  return length === hidden.length ? hidden : `${hidden.slice(0, length)}…`
+}
+
+const secretName = /key|token|secret|passw|passphrase|credential|auth/i
+
+/** Hides what looks like a secret, and the values of variables that are called one. */
+export function eventRedactor(env: Readonly<Record<string, string | undefined>>): Redactor {
+  const values = Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && value.length >= 8 && secretName.test(name) ? [value] : [],
+  )
+  return redactBy([...new Set(values)])
+}
+
+/** Absolute paths of the files a call names as its targets, each once. What a shell command touches is not among them. */
+export function callPaths({ action, input }: ToolCall, cwd: string): readonly string[] {
+  const named = namedPaths(action, input)
+  return [...new Set(named.filter((path) => path !== '').map((path) => resolve(cwd, path)))]
+}
+
+function namedPaths(action: ToolCall['action'], input: unknown): readonly string[] {
+  switch (action.kind) {
+    case 'write':
+    case 'edit':
+      return [action.path]
+    case 'read':
+      return action.path === null ? [] : [action.path]
+    case 'patch':
+      return action.files.flatMap(({ path, to }) => (to === undefined ? [path] : [path, to]))
+    case 'unknown':
+      return pathsIn(input)
+    case 'shell':
+    case 'subagent':
+      return []
+  }
+}
+
+const pathKeys = ['file_path', 'path', 'filePath', 'filename', 'notebook_path', 'absolute_path']
+
+function pathsIn(input: unknown): readonly string[] {
+  if (typeof input !== 'object' || input === null) return []
+  const fields = new Map(Object.entries(input))
+  return pathKeys.map((key) => fields.get(key)).filter((value) => typeof value === 'string')
+}
+
+const signatureChars = 16
+const maxInputDepth = 40
+/** What a call says about itself changes nothing about what it does. */
+const remarks = new Set(['description', 'explanation', 'reason', 'justification', 'thought'])
+
+/** The same for the same tool with the same input, whatever the order of its keys and whatever it says about itself. */
+export function callSignature({ tool, input }: Pick<ToolCall, 'tool' | 'input'>): string {
+  return sha256(`${tool}\n${canonical(withoutRemarks(input), 0)}`).slice(0, signatureChars)
+}
+
+function withoutRemarks(input: unknown): unknown {
+  if (!isObject(input)) return input
+  return Object.fromEntries(Object.entries(input).filter(([key]) => !remarks.has(key)))
+}
+
+function canonical(value: unknown, depth: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.replaceAll('\r\n', '\n').trim())
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  // Deeper than any tool's input: what differs only below is taken for the same.
+  if (depth >= maxInputDepth) return '…'
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join(',')}]`
+  const entries = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item, depth + 1)}`).join(',')}}`
 }

@@ -1,6 +1,6 @@
 import { ownVariables } from '../config/own-variables.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
-import { guardHome } from '../guard-engine/guard-home.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { HookedAgent } from '../agents/hook-codecs.ts'
 import { GantryError } from '../core/error.ts'
-import { guardHome } from '../guard-engine/guard-home.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { namesIn, readTextIfExists } from '../io/directory.ts'
 import { platform } from '../io/host.ts'
 import { isFile } from '../io/path-kind.ts'

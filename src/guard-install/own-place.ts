@@ -1,5 +1,5 @@
 import { hookInstallerOf, installableAgents } from '../agents/hook-installers.ts'
-import { guardHome } from '../guard-engine/guard-home.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import type { OwnPlace } from '../guard-engine/seal/own-paths.ts'
 import { homeDirectory } from '../io/host.ts'
 import { isFile } from '../io/path-kind.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { guardHome } from '../guard-engine/guard-home.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { namesIn } from '../io/directory.ts'
 import { readJsonIfExists, removeTree } from '../io/files.ts'
 import { writePrivateAtomic } from '../io/private-store.ts'

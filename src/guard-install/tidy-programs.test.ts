@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { appendNote } from '../guard-engine/ledger/append-note.ts'
+import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { hookLauncher, unusedMark, writeLauncher, writtenLaunchers } from './hook-launcher.ts'
 import { writeReceipt } from './receipt.ts'
 import { tidyPrograms } from './tidy-programs.ts'

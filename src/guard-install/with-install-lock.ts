@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
-import { guardHome } from '../guard-engine/guard-home.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { acquireLock, lockHolder } from '../io/lock.ts'
 import { makePrivateDirectories } from '../io/private-store.ts'
 

@@ -6,7 +6,7 @@ import { idleCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { type Blockers, findBlockers } from '../guard-engine/gate/find-blockers.ts'
 import { blockerWords, refusalText } from '../guard-engine/gate/refusal-text.ts'
 import { hasTicked } from '../guard-engine/history/gate.ts'
-import { weakenings } from '../guard-engine/tests/weakenings.ts'
+import { weakenings } from '../guard-engine/tests/look-at-tests.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 

@@ -2,7 +2,7 @@ import { basename, isAbsolute, relative } from 'node:path'
 import type { HookEvent } from '../core/hook-event.ts'
 import { editCounts } from '../guard-engine/history/edits.ts'
 import { printable } from '../guard-engine/printable.ts'
-import { callPaths } from '../guard-engine/store-event/call-paths.ts'
+import { callPaths } from '../guard-engine/store-event.ts'
 import type { Rule } from './contract.ts'
 
 const maxPathChars = 300

@@ -5,7 +5,7 @@ import type { Loop } from '../guard-engine/loops/loop.ts'
 import { oscillation } from '../guard-engine/loops/oscillation.ts'
 import { sameError } from '../guard-engine/loops/same-error.ts'
 import { sameFailure } from '../guard-engine/loops/same-failure.ts'
-import { callSignature } from '../guard-engine/store-event/call-signature.ts'
+import { callSignature } from '../guard-engine/store-event.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /** Work that goes round without getting on. Each agent's calls are looked at by themselves; a loop is named once, and again only when it went on as long once more. */

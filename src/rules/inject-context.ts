@@ -1,10 +1,7 @@
-import { capped } from '../guard-engine/context/block.ts'
-import { projectStructure } from '../guard-engine/context/project-structure.ts'
-import { resumedSession } from '../guard-engine/context/resumed-session.ts'
+import { block, capped, fenced, fitting, stateLines } from '../guard-engine/context/block.ts'
 import { rulesInForce } from '../guard-engine/context/rules-in-force.ts'
-import { taskStatus } from '../guard-engine/context/task-status.ts'
-import { timeBudgetNotice } from '../guard-engine/context/time-budget-notice.ts'
-import { verificationCommands } from '../guard-engine/context/verification-commands.ts'
+import type { DeclaredCommand, PlanFacts, ProjectFacts, TaskHistory } from '../guard-engine/contract.ts'
+import { printable } from '../guard-engine/printable.ts'
 import type { Rule, Scene } from './contract.ts'
 
 /** With what the relay adds after a compaction it stays below the 9,500 characters an agent surely takes as a whole. */
@@ -52,4 +49,107 @@ function forSubagent({ history, settings }: Scene): readonly (string | null)[] {
     timeBudgetNotice(timeBudgetSeconds),
     rulesInForce(settings),
   ]
+}
+
+const projectStructureLength = 2700
+const entryLength = 160
+/** For the heading, the fence and the sentence below it. */
+const projectStructureFrame = 260
+
+/** The tree as paths. Where not all fit, the upper levels stay. */
+function projectStructure(project: ProjectFacts, depth: number): string {
+  const lines = project.entries.map((entry) => printable(entry, entryLength))
+  const shown = upperLevels(lines, projectStructureLength - projectStructureFrame)
+  const omitted = (project.omitted ?? 0) + (lines.length - shown.length)
+  const more =
+    omitted > 0
+      ? [`${omitted} more entries to a depth of ${depth} are not listed.`]
+      : project.truncated
+        ? ['There are more entries; they were not counted.']
+        : []
+  const listed = lines.length === 0 ? ['The project has no files yet.'] : [...fenced(shown), ...more]
+  return block('Project Structure', listed, projectStructureLength)
+}
+
+function upperLevels(lines: readonly string[], room: number): readonly string[] {
+  const byLevel = lines
+    .map((line, index) => ({ line, index, level: line.replace(/\/$/, '').split('/').length }))
+    .sort((a, b) => a.level - b.level || a.index - b.index)
+  let left = room
+  const end = byLevel.findIndex(({ line }) => {
+    left -= line.length + 1
+    return left < 0
+  })
+  const kept = end === -1 ? byLevel : byLevel.slice(0, end)
+  return kept.sort((a, b) => a.index - b.index).map(({ line }) => line)
+}
+
+const verificationCommandsLength = 1200
+const maxCommandLength = 240
+const verificationCommandsFrame = 300
+
+/** What verifies the project and what it is built with. */
+function verificationCommands(
+  commands: readonly DeclaredCommand[],
+  toolchains: readonly string[] = [],
+): string {
+  const used =
+    toolchains.length === 0 ? [] : [`Built with, by its files: ${printable(toolchains.join(', '), 160)}.`]
+  if (commands.length === 0)
+    return block(
+      'Verification Commands',
+      ['None is declared, and none was found.', ...used],
+      verificationCommandsLength,
+    )
+  const { lines, omitted } = fitting(
+    commands.map(commandLine),
+    verificationCommandsLength - verificationCommandsFrame,
+  )
+  const more = omitted === 0 ? [] : [`${omitted} more are declared.`]
+  return block('Verification Commands', [...fenced(lines), ...more, ...used], verificationCommandsLength)
+}
+
+/** `npm test  (test, package.json)` */
+function commandLine({ command, kind, source }: DeclaredCommand): string {
+  return `${printable(command, maxCommandLength)}  (${kind === 'other' ? '' : `${kind}, `}${printable(source, 80)})`
+}
+
+const taskStatusLength = 600
+const nextTitleLength = 300
+
+/** How far the plan is, and what comes next. */
+function taskStatus({ total, done, open }: PlanFacts): string {
+  const [next] = open
+  return block(
+    'Task Status',
+    [
+      `- Total tasks: ${total}`,
+      `- Completed: ${done}`,
+      `- Remaining: ${total - done}`,
+      ...(next === undefined
+        ? ['- Next task: none']
+        : ['- Next task, as IMPLEMENTATION_PLAN.md has it:', ...fenced([printable(next, nextTitleLength)])]),
+    ],
+    taskStatusLength,
+  )
+}
+
+/** null without a budget. */
+function timeBudgetNotice(seconds: number): string | null {
+  if (seconds <= 0) return null
+  return block(
+    'Time Budget',
+    [
+      `- This session has ${seconds} seconds.`,
+      '- They are for the task: exploring or optimising beyond it is not part of the budget.',
+    ],
+    250,
+  )
+}
+
+/** null when there is nothing to go on with. */
+function resumedSession(tasks: TaskHistory): string | null {
+  if (tasks.phase === 'idle') return null
+  const lines = [...stateLines(tasks), 'The session goes on from here; what is done stays done.']
+  return block('Resumed Session', lines, 700)
 }

@@ -1,9 +1,13 @@
 import { posix } from 'node:path'
 import type { ToolCall } from '../core/hook-event.ts'
 import { shorten } from '../core/shorten.ts'
-import { namedIn } from '../guard-engine/named-paths.ts'
-import { type LookBudget, protectedBelow } from '../guard-engine/protected-below.ts'
-import { type ProtectedPaths, protectedPaths } from '../guard-engine/protected-path.ts'
+import {
+  type LookBudget,
+  namedIn,
+  type ProtectedPaths,
+  protectedBelow,
+  protectedPaths,
+} from '../guard-engine/protected-path.ts'
 import { callTargets, type OpaquePart, type WriteTarget } from '../guard-engine/targets.ts'
 import type { ResolvedPath } from '../shell/world.ts'
 import type { Rule, Scene } from './contract.ts'

@@ -9,8 +9,8 @@ import type { FoundRun } from '../guard-engine/evidence/found-run.ts'
 import { changedTree, countsOf, emptyEnd } from '../guard-engine/evidence/judge-run.ts'
 import { changedShell, leavesChange, shellKeepers } from '../guard-engine/evidence/lasting-change.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
-import { callSignature } from '../guard-engine/store-event/call-signature.ts'
-import { weakenings } from '../guard-engine/tests/weakenings.ts'
+import { callSignature } from '../guard-engine/store-event.ts'
+import { weakenings } from '../guard-engine/tests/look-at-tests.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**

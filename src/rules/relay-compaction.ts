@@ -1,4 +1,8 @@
-import { preservedState } from '../guard-engine/context/preserved-state.ts'
+import { relative } from 'node:path'
+import { evidenceStatus } from '../core/evidence.ts'
+import { block, fenced, fitting, stateLines } from '../guard-engine/context/block.ts'
+import type { DeclaredCommand, EvidenceHistory } from '../guard-engine/contract.ts'
+import { printable } from '../guard-engine/printable.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
@@ -30,4 +34,91 @@ function isTold({ event, history }: Scene): boolean {
   if (event.kind !== 'session_start') return false
   if (event.source === 'compact') return true
   return event.source === 'clear' && (history.tasks.phase !== 'idle' || history.calls.total > 0)
+}
+
+const maxPreservedLength = 2500
+const maxStateLength = 1400
+/** For the heading and the fence of the commands. */
+const frame = 60
+const maxCommands = 10
+const maxWarnings = 3
+const maxFiles = 3
+
+/** What must not be lost when the conversation is shortened, from the ledger. */
+function preservedState(scene: Scene): string {
+  const { history, facts } = scene
+  const commands = history.session.declared.slice(0, maxCommands)
+  const state = block(
+    'Harness State (preserved across compaction)',
+    [
+      ...stateLines(history.tasks),
+      ...oftenEdited(scene),
+      ...warnings(history.session.warned),
+      'The work goes on with the current task from this state; it does not start over.',
+    ],
+    maxStateLength,
+  )
+  if (commands.length === 0) return state
+  const { lines } = fitting(
+    evidenceLines(commands, history.evidence, facts.tree),
+    maxPreservedLength - maxStateLength - frame,
+  )
+  return `${state}\n\n${block('Verification Commands', fenced(lines), maxPreservedLength)}`
+}
+
+/** Files on the way to a loop: whoever forgets how often they were changed begins the loop again. */
+function oftenEdited({ history, settings, event }: Scene): readonly string[] {
+  const { enabled, editThreshold } = settings.loopDetection
+  const often = Object.entries(history.edits.counts)
+    .filter(([, count]) => enabled && count >= Math.max(2, Math.ceil(editThreshold / 2)))
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .slice(0, maxFiles)
+  if (often.length === 0) return []
+  const names = often.map(([path, count]) => `${printable(relative(event.root, path), 80)} (${count})`)
+  return ['- Files edited often so far:', ...fenced(names)]
+}
+
+function warnings(warned: readonly string[]): readonly string[] {
+  if (warned.length === 0) return []
+  // Their hashes tell a machine which loop it was, and nobody else anything.
+  const lines = warned
+    .slice(-maxWarnings)
+    .map((about) => printable(about.replaceAll(/\s*\b[0-9a-f]{12,}\b/g, ''), 100))
+  return ['- Warned about:', ...fenced(lines)]
+}
+
+const maxCommandLength = 160
+
+/** Each command with what is known of its last run: facts of the ledger, not of the model's memory. */
+function evidenceLines(
+  commands: readonly DeclaredCommand[],
+  evidence: EvidenceHistory,
+  tree: string | null,
+): readonly string[] {
+  return commands.map(
+    ({ command }) => `${printable(command, maxCommandLength)}  (${standing(command, evidence, tree)})`,
+  )
+}
+
+function standing(command: string, { byCommand, rejected }: EvidenceHistory, tree: string | null): string {
+  const why = Object.hasOwn(rejected, command) ? rejected[command] : undefined
+  const run = Object.hasOwn(byCommand, command) ? byCommand[command] : undefined
+  if (run === undefined)
+    return why === undefined ? 'not run yet' : `its last run did not count: ${printable(why, 80)}`
+  if (tree === null)
+    return run.exitCode === 0 ? 'passed when it last ran' : `failed with exit code ${run.exitCode}`
+  switch (evidenceStatus([run], { kind: run.kind, treeHash: tree })) {
+    case 'green':
+      return 'passed on the tree as it is'
+    case 'red':
+      return `failed with exit code ${run.exitCode} on the tree as it is`
+    case 'hollow':
+      return 'ran no test'
+    case 'stale':
+      return run.exitCode === 0
+        ? 'passed, but the tree has changed since'
+        : `failed with exit code ${run.exitCode}, and the tree has changed since`
+    case 'missing':
+      return 'not run yet'
+  }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { AgentOutcome } from '../agents/contract.ts'
-import { weakenings } from '../guard-engine/tests/weakenings.ts'
+import { weakenings } from '../guard-engine/tests/look-at-tests.ts'
 import { readJsonIfExists } from '../io/files.ts'
 import { writePrivateAtomic } from '../io/private-store.ts'
 import { type ActiveTask, currentStrategy, type KeptVerification, throwIfStopped } from './active-task.ts'

@@ -1,7 +1,7 @@
 import type { HookEvent, HookHappening, ToolOutcome } from '../../src/core/hook-event.ts'
 import type { DeclaredCommand, Facts, Note } from '../../src/guard-engine/contract.ts'
 import { type Decided, decide, wantedFacts } from '../../src/guard-engine/decide.ts'
-import { noFacts, toldFacts } from '../../src/guard-engine/facts/no-facts.ts'
+import { noFacts, toldFacts } from '../../src/guard-engine/facts/gather-facts.ts'
 import { historyFold } from '../../src/guard-engine/history/index.ts'
 import { defaultSettings, type Settings } from '../../src/guard-engine/settings/settings.ts'
 import { storeEvent } from '../../src/guard-engine/store-event.ts'

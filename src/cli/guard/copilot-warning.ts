@@ -1,5 +1,5 @@
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
-import { guardHome } from '../../guard-engine/guard-home.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 
 /**
  * Copilot also runs the hooks of Claude Code, each as a line for a shell. Claude Code takes the path of a program as it is, so that

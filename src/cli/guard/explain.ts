@@ -17,8 +17,8 @@ export function explainCommand(context: CliContext): Command {
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (wanted: string, flags: { readonly root?: string; readonly json?: boolean }) => {
       const { explain } = await import('../../guard/explain.ts')
-      const { findRoot } = await import('../../guard-engine/find-root.ts')
-      const { guardHome } = await import('../../guard-engine/guard-home.ts')
+      const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
+      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
       const root = findRoot(flags.root ?? context.cwd)
       const explanation = explain({ guardHome: guardHome(context.env), root, wanted })
       if (flags.json === true) context.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`)

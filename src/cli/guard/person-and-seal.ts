@@ -1,10 +1,9 @@
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { refuseBeneathAgent } from '../../guard/unlock/prove-person.ts'
-import { guardHome } from '../../guard-engine/guard-home.ts'
-import { appendNote } from '../../guard-engine/ledger/append-note.ts'
-import { currentSeal } from '../../guard-engine/seal/current-seal.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
+import { appendNote } from '../../guard-engine/ledger/open-ledger.ts'
 import { sealedPaths } from '../../guard-engine/seal/own-paths.ts'
-import { sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import { currentSeal, sealFiles } from '../../guard-engine/seal/seal-files.ts'
 import type { HookTarget } from '../../guard-install/install-hooks.ts'
 import { ownPlace } from '../../guard-install/own-place.ts'
 

@@ -5,9 +5,9 @@ import type { CliContext } from '../context.ts'
 /** What every command that is a person's alone needs: who asks, where, and the project's ledger to write to. */
 export async function personsNote(context: CliContext, root: string | undefined): Promise<PersonsNote> {
   const { processTerminal } = await import('../../io/terminal.ts')
-  const { findRoot } = await import('../../guard-engine/find-root.ts')
-  const { guardHome } = await import('../../guard-engine/guard-home.ts')
-  const { appendNote } = await import('../../guard-engine/ledger/append-note.ts')
+  const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { appendNote } = await import('../../guard-engine/ledger/open-ledger.ts')
   const project = root === undefined ? findRoot(context.cwd) : findRoot(resolve(context.cwd, root))
   return {
     terminal: processTerminal(),

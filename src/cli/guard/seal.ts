@@ -10,8 +10,8 @@ export function sealCommand(context: CliContext): Command {
     .action(async (flags: { readonly root?: string }) => {
       const { ownPlace } = await import('../../guard-install/own-place.ts')
       const { reseal } = await import('../../guard/unlock/reseal.ts')
-      const { guardHome } = await import('../../guard-engine/guard-home.ts')
-      const { currentSeal } = await import('../../guard-engine/seal/current-seal.ts')
+      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+      const { currentSeal } = await import('../../guard-engine/seal/seal-files.ts')
       const { sealedPaths } = await import('../../guard-engine/seal/own-paths.ts')
       const request = await personsNote(context, flags.root)
       const { changed } = await reseal({

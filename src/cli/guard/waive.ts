@@ -12,7 +12,7 @@ export function waiveCommand(context: CliContext): Command {
     .action(async (flags: { readonly reason: string; readonly root?: string }) => {
       const { waive } = await import('../../guard/waive.ts')
       const { treeFingerprint } = await import('../../guard-engine/facts/tree-fingerprint.ts')
-      const { guardHome } = await import('../../guard-engine/guard-home.ts')
+      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
       const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
       const request = await personsNote(context, flags.root)
       const { root } = request

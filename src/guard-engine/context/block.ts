@@ -1,4 +1,7 @@
 import { shorten } from '../../core/shorten.ts'
+import type { TaskHistory } from '../contract.ts'
+import { printable } from '../printable.ts'
+
 /** A part of what an agent is told: a heading and lines, never longer than its own share. */
 export function block(heading: string, lines: readonly string[], maxLength: number): string {
   return capped([`## ${heading}`, ...lines].join('\n'), maxLength)
@@ -26,4 +29,26 @@ export function fitting(
 /** A last resort: the parts keep themselves shorter. */
 export function capped(text: string, maxLength: number): string {
   return shorten(text, maxLength)
+}
+
+const maxTitleLength = 300
+
+/** Where the work stands. The title of the task is text of the plan. */
+export function stateLines({
+  phase,
+  current,
+  done,
+  remaining,
+  iteration,
+  tdd,
+}: TaskHistory): readonly string[] {
+  return [
+    `- Phase: ${phase}`,
+    `- Progress: ${done} completed, ${remaining} remaining`,
+    `- Iteration: ${iteration}`,
+    `- TDD phase: ${tdd ?? 'none'}`,
+    ...(current === null
+      ? ['- Current task: none']
+      : ['- Current task, as the plan has it:', ...fenced([printable(current, maxTitleLength)])]),
+  ]
 }

@@ -1,8 +1,12 @@
+import { basename, dirname, join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import type { HookEvent } from '../../core/hook-event.ts'
-import type { FactName, Facts, History } from '../contract.ts'
+import { fileHash } from '../../io/content-hash.ts'
+import { isFile, pathKind } from '../../io/path-kind.ts'
+import { realPath } from '../../io/real-path.ts'
+import type { EditedFile, FactName, Facts, History } from '../contract.ts'
 import type { Settings } from '../settings/settings.ts'
-import { noFacts } from './no-facts.ts'
+import { callPaths } from '../store-event.ts'
 
 export interface FactRequest {
   readonly wanted: ReadonlySet<FactName>
@@ -26,7 +30,7 @@ export async function gatherFacts(request: FactRequest): Promise<Facts> {
     // What our own runs leave behind belongs to the tree.
     if (facts.verify.length > 0) facts.tree = await lookAtTree(request)
   }
-  if (wanted.has('edited')) facts.edited = await lookAtEdited(request)
+  if (wanted.has('edited')) facts.edited = editedFiles(request.event)
   if (wanted.has('tests')) facts.tests = await lookAtTests(request, facts.project)
   if (wanted.has('seal')) facts.seal = await lookAtSeal(request)
   return facts
@@ -50,11 +54,6 @@ async function lookAtTree({ root, settings }: FactRequest): Promise<string | nul
   }
 }
 
-async function lookAtEdited({ event }: FactRequest): Promise<Facts['edited']> {
-  const { editedFiles } = await import('./edited-files.ts')
-  return editedFiles(event)
-}
-
 async function lookAtTests(request: FactRequest, project: Facts['project']): Promise<Facts['tests']> {
   const look = await import('../tests/look-at-tests.ts')
   const { knownCommands } = await import('../evidence/declared-commands.ts')
@@ -64,7 +63,7 @@ async function lookAtTests(request: FactRequest, project: Facts['project']): Pro
 /** null as long as nothing was sealed: then nothing can be told from before. */
 async function lookAtSeal({ history }: FactRequest): Promise<Facts['seal']> {
   if (history.gate.sealed === null) return null
-  const look = await import('../seal/look-at-seal.ts')
+  const look = await import('../seal/seal-files.ts')
   return look.lookAtSeal(history.gate.sealed)
 }
 
@@ -77,7 +76,7 @@ async function runVerification(
   const { commandsToVerify } = await import('../gate/find-blockers.ts')
   const commands = commandsToVerify({ ...request, project, tree })
   if (commands.length === 0) return []
-  const verification = await import('../verify/run-verification.ts')
+  const verification = await import('../run-verification.ts')
   return verification.runVerification({
     root,
     commands,
@@ -85,4 +84,30 @@ async function runVerification(
     timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
     tree: () => lookAtTree(request),
   })
+}
+
+/** Nothing was looked up. */
+export const noFacts: Facts = { tree: null, project: null, edited: [], verify: [], seal: null, tests: null }
+
+/** Only what was looked up, for the ledger. The inventory of tests can be long, and a note keeps it when it matters. */
+export function toldFacts({ tests: _, ...facts }: Facts): Partial<Facts> {
+  const told = Object.entries(facts).filter(
+    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+  )
+  return Object.fromEntries(told)
+}
+
+/** The files a call of an editing tool names, as they are now. Of a shell nobody can tell. */
+function editedFiles(event: HookEvent): readonly EditedFile[] {
+  if (event.kind !== 'tool_after' && event.kind !== 'tool_before') return []
+  const { kind } = event.call.action
+  if (kind !== 'write' && kind !== 'edit' && kind !== 'patch') return []
+  const paths = new Set(callPaths(event.call, event.cwd).map(realFilePath))
+  // Reading anything but a file, a pipe say, might never end.
+  return [...paths].map((path) => ({ path, hash: isFile(path) ? fileHash(path) : null }))
+}
+
+/** A file that is gone is still known by where its directory leads. */
+function realFilePath(path: string): string {
+  return pathKind(path) === null ? join(realPath(dirname(path)), basename(path)) : realPath(path)
 }

@@ -4,9 +4,7 @@ import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { treeHash } from '../../io/tree-hash.ts'
 import { planSource } from '../project/declaring-files.ts'
-import { ignoresItself, isViewFile, viewFiles } from '../views/own-view.ts'
-import { stateDirectory } from '../views/state-directory.ts'
-import { gitTimeoutMs } from './git-timeout-ms.ts'
+import { ignoresItself, isViewFile, stateDirectory, viewFiles } from '../views/state-directory.ts'
 
 /** What tools leave behind in a project whose owner does not ignore it: running the tests must not make their evidence stale. */
 const byproducts = new Set([
@@ -55,3 +53,9 @@ function ownViews(root: string, stateDir: string): (path: string) => boolean {
     return name === viewFiles.ignore ? isIgnoreFile : isViewFile(name)
   }
 }
+
+/**
+ * How long one call of git may take on the way of a hook. Half of what the shortest hook that asks git has: what is done without
+ * git's answer must fit in the other half.
+ */
+export const gitTimeoutMs = 4_000

@@ -1,5 +1,6 @@
-import type { EditedFile, EditHistory, EventEntry, Fold, LedgerEntry, Note, StoredCall } from '../contract.ts'
+import type { EditedFile, EditHistory, EventEntry, Fold, Note, StoredCall } from '../contract.ts'
 import type { Settings } from '../settings/settings.ts'
+import { notesOf } from './gate.ts'
 
 const maxContents = 24
 const noEdits: Readonly<Record<string, number>> = {}
@@ -84,10 +85,6 @@ function atTask(state: EditHistory, { event }: EventEntry): EditHistory {
 /** Green tests are progress: what led there was no loop. */
 function afterGreen(state: EditHistory): EditHistory {
   return { ...state, sinceGreen: noEdits, contents: {} }
-}
-
-function notesOf(entry: Exclude<LedgerEntry, EventEntry>): readonly Note[] {
-  return entry.kind === 'decision' ? entry.notes : [entry.note]
 }
 
 function isGreen(note: Note): boolean {

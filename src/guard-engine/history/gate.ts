@@ -1,5 +1,13 @@
-import type { EventEntry, Fold, GateHistory, LedgerEntry, Note, StoredEvent } from '../contract.ts'
-import { notesOf } from './notes-of.ts'
+import type {
+  DeclaredCommand,
+  EventEntry,
+  EvidenceHistory,
+  Fold,
+  GateHistory,
+  LedgerEntry,
+  Note,
+  StoredEvent,
+} from '../contract.ts'
 
 const maxSubagents = 100
 const maxWaived = 50
@@ -110,4 +118,75 @@ function remembered<Value>(
 ): Readonly<Record<string, Value>> {
   const others = Object.entries(all).filter(([name]) => name !== key)
   return Object.fromEntries([...others.slice(1 - maxSubagents), [key, value]])
+}
+
+/** What an entry wants remembered: the notes of a decision, or one written by a person or another program. */
+export function notesOf(entry: LedgerEntry): readonly Note[] {
+  switch (entry.kind) {
+    case 'event':
+      return []
+    case 'decision':
+      return entry.notes
+    case 'note':
+      return [entry.note]
+  }
+}
+
+const maxKnown = 200
+const maxCommands = 200
+
+/** What the commands of the project are known to have proved. Nothing is ever reset: evidence is bound to its tree. */
+export const evidenceFold: Fold<EvidenceHistory> = {
+  initial: { byCommand: {}, rejected: {}, tests: null, testsGreen: false },
+  apply: (state, entry) =>
+    entry.kind === 'event' ? withKnownCommands(state, entry) : notesOf(entry).reduce(withProof, state),
+}
+
+function withKnownCommands(state: EvidenceHistory, { event }: EventEntry): EvidenceHistory {
+  const now = event.facts.project?.commands
+  if (now === undefined) return state
+  const isNew = event.kind === 'session_start' && event.source === 'startup'
+  const known = union(isNew ? [] : (state.known ?? []), now)
+  return { ...state, known }
+}
+
+function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
+  switch (note.kind) {
+    case 'evidence': {
+      const { command } = note.evidence
+      return {
+        ...state,
+        byCommand: newest(state.byCommand, command, { ...note.evidence, by: note.by }),
+        rejected: withoutCommand(state.rejected, command),
+      }
+    }
+    case 'no_evidence':
+      return { ...state, rejected: newest(state.rejected, note.command, note.why) }
+    case 'tests_seen':
+      return { ...state, tests: note.inventory, testsGreen: note.green }
+    default:
+      return state
+  }
+}
+
+function newest<Value>(
+  all: Readonly<Record<string, Value>>,
+  key: string,
+  value: Value,
+): Readonly<Record<string, Value>> {
+  const kept = Object.entries(all).filter(([name]) => name !== key)
+  return Object.fromEntries([...kept.slice(1 - maxCommands), [key, value]])
+}
+
+function withoutCommand(
+  all: Readonly<Record<string, string>>,
+  key: string,
+): Readonly<Record<string, string>> {
+  if (!Object.hasOwn(all, key)) return all
+  return Object.fromEntries(Object.entries(all).filter(([name]) => name !== key))
+}
+
+function union(old: readonly DeclaredCommand[], now: readonly DeclaredCommand[]): readonly DeclaredCommand[] {
+  const texts = new Set(now.map(({ command }) => command))
+  return [...now, ...old.filter(({ command }) => !texts.has(command))].slice(0, maxKnown)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EditHistory, History, LedgerEntry } from '../contract.ts'
-import { packEdits, unpackEdits } from '../ledger/packed-edits.ts'
+import { packEdits, unpackEdits } from '../ledger/checkpoint.ts'
 import { growHistory, historyFold } from './index.ts'
 
 const paths = ['/p/a.ts', '/p/b.ts', '/p/c d.ts', '/p/__proto__', '/p/é']

@@ -1,10 +1,8 @@
 import type { EditHistory, Fold, History, LedgerEntry } from '../contract.ts'
 import { callFold } from './calls.ts'
 import { editFold, growingEditFold } from './edits.ts'
-import { evidenceFold } from './evidence.ts'
-import { gateFold } from './gate.ts'
-import { sessionFold } from './session.ts'
-import { taskFold } from './tasks.ts'
+import { evidenceFold, gateFold } from './gate.ts'
+import { sessionFold, taskFold } from './session.ts'
 
 /** The whole history: each field is folded by itself. */
 export const historyFold: Fold<History> = {

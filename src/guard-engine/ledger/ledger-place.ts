@@ -1,4 +1,7 @@
-import { basename, join, sep } from 'node:path'
+import { basename, isAbsolute, join, sep } from 'node:path'
+import { findGitTop } from '../../io/find-git-top.ts'
+import { homeDirectory } from '../../io/host.ts'
+import { realPath } from '../../io/real-path.ts'
 import { sha256 } from '../../io/sha256.ts'
 
 /** Where the ledger of one project, and in it of one session, lies. */
@@ -39,4 +42,22 @@ function safeName(session: string): string {
 function slug(text: string, maxLength: number): string {
   const kept = text.slice(0, maxLength).replaceAll(/[^A-Za-z0-9_-]+/g, '-')
   return kept.replaceAll(/^-+|-+$/g, '') || 'x'
+}
+
+/** Where the guard keeps what no agent may touch: outside every project. Relative values are passed over, as XDG asks. */
+export function guardHome(env: Readonly<Record<string, string | undefined>>): string {
+  const { GANTRY_GUARD_HOME: own = '', XDG_STATE_HOME: state = '' } = env
+  if (isAbsolute(own)) return own
+  return isAbsolute(state)
+    ? join(state, 'gantry', 'guard')
+    : join(homeDirectory(env), '.local', 'state', 'gantry', 'guard')
+}
+
+/**
+ * The project a directory belongs to: the top of its git working tree, a linked worktree's own, or the directory itself where
+ * there is no git. Real path, so that a link to the project is the same project.
+ */
+export function findRoot(directory: string): string {
+  const real = realPath(directory)
+  return findGitTop(real) ?? real
 }

@@ -11,8 +11,7 @@ import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { EventEntry, LedgerEntry } from '../contract.ts'
-import { appendNote } from './append-note.ts'
-import { type Ledger, openLedger } from './open-ledger.ts'
+import { appendNote, type Ledger, openLedger } from './open-ledger.ts'
 import { ledgerFiles, readLedger } from './read-ledger.ts'
 
 async function guard(session = 's1') {

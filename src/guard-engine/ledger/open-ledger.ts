@@ -1,11 +1,18 @@
 import { appendPrivateLine } from '../../io/private-store.ts'
+import { quickId } from '../../io/quick-random.ts'
 import { sizeOf, stateOf } from '../../io/read-from.ts'
-import type { DecisionEntry, History, LedgerEntry } from '../contract.ts'
+import type { DecisionEntry, History, LedgerEntry, Note, NoteEntry } from '../contract.ts'
 import { type GrowingHistory, growHistory, historyFold } from '../history/index.ts'
-import { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts'
+import {
+  type Checkpoint,
+  type ProvenState,
+  readCheckpoint,
+  readProvenState,
+  writeCheckpoint,
+  writeProvenState,
+} from './checkpoint.ts'
 import { type LedgerPlace, ledgerPlace } from './ledger-place.ts'
-import { type LedgerLine, type LedgerTail, readTail } from './ledger-tail.ts'
-import { type ProvenState, readProvenState, writeProvenState } from './proven-state.ts'
+import { type LedgerLine, type LedgerTail, readTail } from './read-ledger.ts'
 import { guardKey, type LineSeal, ledgerSeal } from './seal-line.ts'
 
 /** The history of one session of one project, read from the ledger as far as one wants, and the ledger to append to. */
@@ -176,4 +183,33 @@ function provenBy({ lines, state }: LedgerTail): string | null {
 /** Two processes may answer the same event when one of them was given up: the first decision on it is the one that counts. */
 function keyOf(entry: LedgerEntry): string {
   return entry.kind === 'decision' ? `on ${entry.of}` : entry.id
+}
+
+export interface NoteRequest {
+  readonly guardHome: string
+  /** Real path of the project. */
+  readonly root: string
+  readonly note: Note
+  readonly nowMs: number
+}
+
+/** What a person or a command of ours has to say about a project: it counts in every session, running ones included. */
+export function appendNote({ guardHome, root, note, nowMs }: NoteRequest): NoteEntry {
+  const { project } = ledgerPlace(guardHome, root, '')
+  const entry: NoteEntry = { kind: 'note', id: `n_${quickId(16)}`, at: new Date(nowMs).toISOString(), note }
+  appendPrivateLine(project, ledgerSeal(guardHome, project).close(entry))
+  return entry
+}
+
+/** What a person should know of a ledger that is not as the guard left it; null when it is. */
+export function healthNotice({ tampered, truncated }: LedgerHealth): string | null {
+  const found = [
+    ...(tampered > 0
+      ? [`${tampered === 1 ? 'a line' : `${tampered} lines`} the guard did not write, which do not count`]
+      : []),
+    ...(truncated > 0 ? ['a part of it is missing; what was known of it still counts'] : []),
+  ]
+  return found.length === 0
+    ? null
+    : `The guard's ledger was changed by somebody else: ${found.join('; ')}. See gantry guard status.`
 }

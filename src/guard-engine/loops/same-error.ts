@@ -1,5 +1,5 @@
 import type { PastCall } from '../contract.ts'
-import { bareOutcome } from '../store-event/outcome-signature.ts'
+import { bareOutcome } from '../outcome-signature.ts'
 import { isEdit, type LoopDetector, quoted } from './loop.ts'
 
 /** Files are changed, and the same error comes back each time. */

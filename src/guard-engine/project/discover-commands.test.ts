@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { discoverCommands } from './discover-commands.ts'
-import type { ProjectFiles } from './project-files.ts'
+import { discoverCommands, readAgentsMd } from './discover-commands.ts'
+import type { ProjectFiles } from './toolchains.ts'
 
 function filesOf(texts: Record<string, string>): ProjectFiles {
   const known = new Set(
@@ -108,4 +110,19 @@ describe('verification commands', () => {
   test.each(Object.entries(cases))('are concluded from %s', (_, [texts, commands]) => {
     expect(commandsOf(texts)).toEqual(commands)
   })
+})
+
+const corpus = join(import.meta.dirname, '../../../test/corpus/guard/agents-md.jsonl')
+const cases: { name: string; text: string; commands: string[] }[] = readFileSync(corpus, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+
+test.each(cases)('AGENTS.md declares what it means: $name', ({ text, commands }) => {
+  expect(readAgentsMd(text)).toEqual(commands)
+})
+
+test('AGENTS.md declares at most twenty commands', () => {
+  const text = Array.from({ length: 30 }, (_, index) => `- \`pytest tests/${index}\``).join('\n')
+  expect(readAgentsMd(text)).toHaveLength(20)
 })

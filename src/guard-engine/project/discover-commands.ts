@@ -1,9 +1,8 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
 import { planSource, settingsSource } from './declaring-files.ts'
-import type { ProjectFiles } from './project-files.ts'
-import { readAgentsMd } from './read-agents-md.ts'
-import { toolchains } from './toolchains.ts'
+import { headingOf, markdownLines } from './parse-plan.ts'
+import { type ProjectFiles, toolchains } from './toolchains.ts'
 
 /** What people wrote down, in the order in which it counts. */
 interface Declarations {
@@ -37,4 +36,112 @@ export function discoverCommands(files: ProjectFiles, declared: Declarations): r
     if (source !== null) add(toolchain.commands(files), source, false)
   }
   return [...found.values()]
+}
+
+const maxCommands = 20
+
+const aboutVerification =
+  /\b(?:verif\w*|tests?|testing|checks?|checking|lint\w*|validat\w*|quality|gates?|ci|before you (?:are done|finish|commit|push))\b/i
+const negated = /\b(?:not|never|don['’]?t|avoid|without)\b/i
+const forOneTest = /\b(?:single|specific|individual|particular|one (?:test|file)|watch)\b/i
+
+/**
+ * Commands that AGENTS.md declares as verification. A bullet that starts with a backticked command declares it when the command
+ * is known to test, lint or build, or when a heading above says that it verifies. A bullet that says to run a known one, or
+ * labels it, declares it too. Other bullets quote paths, names, ways to start things or to run one test.
+ */
+export function readAgentsMd(text: string): readonly string[] {
+  const found = new Set<string>()
+  const headings: { readonly level: number; readonly verifies: boolean }[] = []
+  for (const line of markdownLines(text)) {
+    if (line.text.length > maxLineLength) continue
+    const heading = headingOf(line.text)
+    if (heading !== null) {
+      while ((headings.at(-1)?.level ?? 0) >= heading.level) headings.pop()
+      const verifies = aboutVerification.test(heading.text) && !negated.test(heading.text)
+      headings.push({ level: heading.level, verifies })
+      continue
+    }
+    const item = /^\s*(?:[-*+]|\d+[.)])\s*(?:\[[ xX]\]\s*)?(\S.*)$/.exec(line.text)?.[1]
+    if (item === undefined) continue
+    const isVerified = headings.some(({ verifies }) => verifies)
+    for (const command of item.startsWith('`') ? leading(item, isVerified) : toldToRun(item)) {
+      found.add(command)
+      if (found.size === maxCommands) return [...found]
+    }
+  }
+  return [...found]
+}
+
+function leading(item: string, underHeading: boolean): readonly string[] {
+  const { command, rest } = quotedAt(item)
+  if (command === null || forOneTest.test(rest)) return []
+  const isMeant = underHeading && saysWhatItDoes(rest)
+  if (!looksLikeCommand(command, { alone: isMeant && rest.trim() === '' })) return []
+  return kindOfCommand(command) !== 'other' || isMeant ? [command] : []
+}
+
+/** `cmd`, `cmd` - text, `cmd`: text, `cmd` runs text. Not: `describe` blocks group tests. */
+function saysWhatItDoes(rest: string): boolean {
+  return /^\s*(?:$|[-–—:(#,;.=→|]|(?:runs?|to|for|checks?|verif\w+|must|should|before|after|and|passes|from|in)\b)/i.test(
+    rest,
+  )
+}
+
+const leadIn =
+  /^(?:(?:always|please|then|first|finally|also)[, ]+)?(?:run|execute)[: ]+$|^\W*(?:tests?|unit tests?|lint(?:ing)?|type[- ]?check(?:s|ing)?|checks?|verify|verification|validate|build)\W*:\W*$/i
+
+/** Run `a` and `b` before committing. Test: `a`. */
+function toldToRun(item: string): readonly string[] {
+  const start = item.indexOf('`')
+  if (start === -1 || !leadIn.test(item.slice(0, start)) || forOneTest.test(item)) return []
+  const commands: string[] = []
+  for (let at = item.slice(start); at.startsWith('`'); ) {
+    const { command, rest } = quotedAt(at)
+    if (command === null || !looksLikeCommand(command) || kindOfCommand(command) === 'other') break
+    commands.push(command)
+    at = rest.replace(/^\s*(?:,|&|and\b|then\b|, and\b)\s*/, '')
+  }
+  return commands
+}
+
+function quotedAt(text: string): { readonly command: string | null; readonly rest: string } {
+  const match = /^(`+)(?!`)(.+?)(?<!`)\1(?!`)(.*)$/.exec(text)
+  return { command: match?.[2]?.trim() ?? null, rest: match?.[3] ?? '' }
+}
+
+const maxLength = 500
+/** A line that is longer declares nothing: nobody wrote it to be read. */
+export const maxLineLength = 1000
+const program = /^(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)*(?:\.{0,2}\/)?[A-Za-z0-9_@][\w.@+-]*(?:\/[\w.@+-]+)*$/
+/** Somebody at the screen ends it. */
+const neverEnds = /\s--(?:watch(?:-?all)?|ui)(?:[\s=]|$)|[\s:]watch(?:\s|$)/i
+const fileName = /\.(?:md|mdx|txt|rst|json|jsonc|ya?ml|toml|ini|cfg|lock|html?|css|xml|csv)$/i
+
+/**
+ * Could a shell run this, as it stands? Documents quote much that is none: paths, names, code with placeholders.
+ * `alone`: nothing else stands in its line, so that even one unknown word must be meant as a command.
+ */
+export function looksLikeCommand(
+  text: string,
+  { alone = false }: { readonly alone?: boolean } = {},
+): boolean {
+  const command = text.trim()
+  if (command === '' || command.length > maxLength || /[\0-\x1f\x7f]/.test(command)) return false
+  if (hasPlaceholder(command) || neverEnds.test(command)) return false
+  const words = command.split(/\s+/)
+  const first = words.findIndex((word) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(word))
+  const name = words[first]
+  if (name === undefined || !program.test(name) || fileName.test(name)) return false
+  if (words.length > first + 1) return true
+  return kindOfCommand(command) !== 'other' || name.startsWith('./') || name.endsWith('.sh') || alone
+}
+
+/** `<file>`, `{name}`, `[options]`, `path/to/…`: something is to be filled in. `./...` is Go's own. */
+function hasPlaceholder(command: string): boolean {
+  return (
+    /<[\w .-]+>|\{[\w .-]+\}(?!\})|\s\[[\w .-]+\]|…|path\/to\/|\b(?:test_name|test_file|TestClass|TestName)\b/.test(
+      command,
+    ) || /(?:^|[^/.])\.{3}/.test(command)
+  )
 }

@@ -7,11 +7,9 @@ import { printable } from '../printable.ts'
 import type { Settings } from '../settings/settings.ts'
 import { planSource } from './declaring-files.ts'
 import { discoverCommands } from './discover-commands.ts'
-import { listTree, type TreeListing, walkTree } from './list-tree.ts'
+import { listTree, selectEntries, type TreeListing, walkTree } from './list-tree.ts'
 import { type Plan, parsePlan } from './parse-plan.ts'
-import type { ProjectFiles } from './project-files.ts'
-import { selectEntries } from './select-entries.ts'
-import { toolchains } from './toolchains.ts'
+import { type ProjectFiles, toolchains } from './toolchains.ts'
 
 const maxEntries = 100
 const maxMissing = 2000

@@ -1,6 +1,66 @@
 import { isObject } from '../../core/json-fields.ts'
-import { packageManager, packageScripts, parsed } from './package-scripts.ts'
-import { hasTable, hasTarget, type ProjectFiles } from './project-files.ts'
+
+const managers = ['npm', 'pnpm', 'yarn', 'bun'] as const
+type PackageManager = (typeof managers)[number]
+
+const lockfiles: Readonly<Record<string, PackageManager>> = {
+  'pnpm-lock.yaml': 'pnpm',
+  'yarn.lock': 'yarn',
+  'bun.lock': 'bun',
+  'bun.lockb': 'bun',
+  'package-lock.json': 'npm',
+  'npm-shrinkwrap.json': 'npm',
+}
+
+/** Scripts that verify, in the order in which they are told. */
+const scripts = ['test', 'lint', 'typecheck'] as const
+
+/** Commands of package.json, in the words of the package manager the project uses. */
+function packageScripts(files: ProjectFiles): readonly string[] {
+  const manifest = manifestOf(files)
+  const manager = packageManager(files)
+  return scripts.filter((name) => isReal(manifest.scripts[name])).map((name) => invocation(manager, name))
+}
+
+function packageManager(files: ProjectFiles): PackageManager {
+  const { packageManager: named } = manifestOf(files)
+  const declared = managers.find((name) => named === name || named?.startsWith(`${name}@`))
+  const locked = Object.entries(lockfiles).find(([file]) => files.names.has(file))
+  return declared ?? locked?.[1] ?? 'npm'
+}
+
+function invocation(manager: PackageManager, script: (typeof scripts)[number]): string {
+  // `bun test` is Bun's own runner, not the script.
+  return script === 'test' && manager !== 'bun' ? `${manager} test` : `${manager} run ${script}`
+}
+
+/** What `npm init` writes when nobody has a test. */
+function isReal(script: unknown): boolean {
+  return typeof script === 'string' && script.trim() !== '' && !/no test specified/.test(script)
+}
+
+interface Manifest {
+  readonly scripts: Readonly<Record<string, unknown>>
+  readonly packageManager: string | undefined
+}
+
+function manifestOf(files: ProjectFiles): Manifest {
+  const value = parsed(files.read('package.json'))
+  const scripts = isObject(value.scripts) ? value.scripts : {}
+  const named = value.packageManager
+  return { scripts, packageManager: typeof named === 'string' ? named : undefined }
+}
+
+/** JSON as far as it is one; a file that is being written tells nothing. */
+function parsed(text: string | null): Readonly<Record<string, unknown>> {
+  if (text === null) return {}
+  try {
+    const value: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
 
 /** One way of building software, recognised by its files. */
 export interface Toolchain {
@@ -139,3 +199,36 @@ function targets(files: ProjectFiles, source: Toolchain['source'], command: stri
   const file = source(files)
   return file !== null && hasTarget(files.read(file), 'test') ? [command] : []
 }
+
+/** What discovery looks at: the files of a project's root, and the names below it. Tests give it made-up ones. */
+export interface ProjectFiles {
+  /** Names in the root; directories end in `/`. */
+  readonly names: ReadonlySet<string>
+  /** Files and directories to a depth of at least 3, as the tree listing has them. */
+  readonly known: ReadonlySet<string>
+  /** Text of a file of the root; null when it is not there, no file, or too large. */
+  read(name: string): string | null
+}
+
+/** Is there a line that begins like this? `[tool.ruff]` is also begun by `[tool.ruff.lint]`. */
+function hasTable(text: string | null, table: string): boolean {
+  if (text === null) return false
+  const escaped = table.replaceAll(/[.\\+*?[^\]$(){}=!<>|:#/-]/g, '\\$&')
+  return new RegExp(String.raw`^[ \t]*\[[ \t]*${escaped}[ \t]*[.\]]`, 'm').test(text)
+}
+
+/** Does a Makefile or a justfile have this target? */
+function hasTarget(text: string | null, target: string): boolean {
+  const targets = /^([\w./%-][\w./% \t-]*?)[ \t]*::?(?!=)/
+  return (text ?? '').split('\n').some((line) => {
+    if (line.length > maxRuleLength || !line.includes(target)) return false
+    return (
+      targets
+        .exec(line)?.[1]
+        ?.split(/[ \t]+/)
+        .includes(target) ?? false
+    )
+  })
+}
+
+const maxRuleLength = 1000

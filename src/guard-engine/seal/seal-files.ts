@@ -1,8 +1,13 @@
 import { basename, dirname, join } from 'node:path'
+import type { HookEvent } from '../../core/hook-event.ts'
 import { contentHash, fileHash } from '../../io/content-hash.ts'
 import { listFiles, readTextInside } from '../../io/files.ts'
 import { pathKind } from '../../io/path-kind.ts'
 import { realPath } from '../../io/real-path.ts'
+import type { History, Note, SealBreak } from '../contract.ts'
+import { ledgerPlace } from '../ledger/ledger-place.ts'
+import { allLedgerFiles, readLedger } from '../ledger/read-ledger.ts'
+import { type OwnPlace, sealedPaths } from './own-paths.ts'
 import { steeringContent } from './steering-content.ts'
 
 /** Own files as they are now, for a `sealed` note: a hash by path, null for what is not there and must not appear. */
@@ -30,4 +35,49 @@ function sealOfFile(path: string): string | null {
   if (read.kind !== 'text') return fileHash(real) ?? 'unreadable'
   const steering = steeringContent(path, read.text)
   return steering === null ? null : contentHash([steering])
+}
+
+/**
+ * For the project's ledger: when a session starts in a project that was never sealed, what is there then counts as the person's own.
+ * The agent has done nothing yet. null when there is a seal, or nothing starts.
+ */
+export async function firstSeal(event: HookEvent, history: History, place: OwnPlace): Promise<Note | null> {
+  if (event.kind !== 'session_start' || history.gate.sealed !== null) return null
+  return { kind: 'sealed', files: await sealFiles(sealedPaths(place)) }
+}
+
+/** What of the sealed files is not as it was sealed. */
+export async function lookAtSeal(
+  sealed: Readonly<Record<string, string | null>>,
+): Promise<readonly SealBreak[]> {
+  return Object.entries(sealed).flatMap(([path, before]) => {
+    const what = difference(before, sealOf(path))
+    return what === null ? [] : [{ path, what }]
+  })
+}
+
+function difference(before: string | null, now: string | null): string | null {
+  if (before === now) return null
+  if (before === null) return 'it was not there'
+  return now === null ? 'it is gone' : 'its content is another'
+}
+
+/** The seal of a project as its ledger has it; null when there is none. */
+export function currentSeal(guardHome: string, root: string): Readonly<Record<string, string | null>> | null {
+  return sealIn(guardHome, ledgerPlace(guardHome, root, '').project)
+}
+
+/** The same for the ledger file of a project. */
+export function sealIn(guardHome: string, path: string): Readonly<Record<string, string | null>> | null {
+  for (const entry of readLedger(guardHome, path).entries.toReversed()) {
+    if (entry.kind === 'note' && entry.note.kind === 'sealed') return entry.note.files
+  }
+  return null
+}
+
+/** Every path the current seal of some project expects to be there: taking one away would break that seal. */
+export function sealedSomewhere(guardHome: string): ReadonlySet<string> {
+  const projects = allLedgerFiles(guardHome).filter((path) => basename(path) === 'project.jsonl')
+  const files = projects.flatMap((path) => Object.entries(sealIn(guardHome, path) ?? {}))
+  return new Set(files.filter(([, hash]) => hash !== null).map(([path]) => path))
 }

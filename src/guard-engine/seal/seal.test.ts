@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { historyFold } from '../history/index.ts'
-import { firstSeal } from './first-seal.ts'
-import { lookAtSeal } from './look-at-seal.ts'
 import { realOwnPaths } from './own-paths.ts'
-import { sealFiles } from './seal-files.ts'
+import { firstSeal, lookAtSeal, sealFiles } from './seal-files.ts'
 
 let root: string
 beforeEach(() => {

@@ -1,5 +1,6 @@
 import { isObject } from '../../core/json-fields.ts'
 import { nearest } from '../../core/nearest.ts'
+import { stateDirProblem } from '../views/state-directory.ts'
 import { type Setting, type SettingValue, settingTable } from './setting-table.ts'
 
 export interface ValueProblem {
@@ -125,4 +126,81 @@ function groupKeys(): ReadonlyMap<string, ReadonlySet<string>> {
     }
   }
   return groups
+}
+
+/** What a file that comes with a project must not say: it is not to make the machine of whoever opens it write elsewhere. */
+export function projectProblems(values: CheckedValues['values']): readonly ValueProblem[] {
+  const dir = values['state.dir']
+  const root = values['boundary.root']
+  const also = values['boundary.also']
+  const isPersons = 'is the person’s to set: it counts in the environment and in the guard’s home only'
+  return [
+    ...problem('state.dir', typeof dir === 'string' ? stateDirProblem(dir) : null),
+    ...problem('boundary.root', root === undefined || root === '' ? null : isPersons),
+    ...problem('boundary.also', Array.isArray(also) && also.length > 0 ? isPersons : null),
+  ]
+}
+
+function problem(key: string, why: string | null): readonly ValueProblem[] {
+  return why === null ? [] : [{ path: key.split('.'), at: 'value', text: `${key}: ${why}` }]
+}
+
+/** Where the keys and values of a JSON text stand. The text must be one that `JSON.parse` accepts. */
+interface JsonPlaces {
+  /** Offsets by path, as `JSON.stringify` of its segments. */
+  readonly keys: ReadonlyMap<string, number>
+  readonly values: ReadonlyMap<string, number>
+  /** A key that stands twice in one object: the later one. `JSON.parse` would silently take it. */
+  readonly duplicates: readonly { readonly key: string; readonly offset: number }[]
+}
+
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs
+
+/** No setting stands deeper; what does is not looked at, or hostile nesting would make the paths endless. */
+const maxDepth = 8
+
+interface Level {
+  readonly path: readonly (string | number)[]
+  /** Of an object the key whose value comes next; of a list the index. */
+  next: string | number | null
+  readonly isList: boolean
+}
+
+export function jsonPlaces(text: string): JsonPlaces {
+  const keys = new Map<string, number>()
+  const values = new Map<string, number>()
+  const duplicates: { key: string; offset: number }[] = []
+  const levels: Level[] = []
+  for (const { 0: token, index: offset } of text.matchAll(tokens)) {
+    const level = levels.at(-1)
+    if (token === '}' || token === ']') levels.pop()
+    else if (token === ',') {
+      if (level !== undefined) level.next = typeof level.next === 'number' ? level.next + 1 : null
+    } else if (token === ':') {
+      // What follows is the value of the key that was just read.
+    } else if (level !== undefined && !level.isList && level.next === null) {
+      const key = String(JSON.parse(token))
+      level.next = key
+      if (levels.length > maxDepth) continue
+      const place = JSON.stringify([...level.path, key])
+      if (keys.has(place)) duplicates.push({ key, offset })
+      keys.set(place, offset)
+    } else {
+      const isDeep = levels.length > maxDepth
+      const path = level === undefined || isDeep ? [] : [...level.path, level.next ?? '']
+      if (!isDeep) values.set(JSON.stringify(path), offset)
+      if (token === '{' || token === '[')
+        levels.push({ path, next: token === '[' ? 0 : null, isList: token === '[' })
+    }
+  }
+  return { keys, values, duplicates }
+}
+
+/** Lines and columns count from 1. */
+export function lineAndColumn(
+  text: string,
+  offset: number,
+): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }

@@ -4,13 +4,18 @@ import { isObject } from '../../core/json-fields.ts'
 import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/real-path.ts'
-import { type CheckedValues, checkValues, type ValueProblem } from './check-values.ts'
-import { jsonPlaces, lineAndColumn } from './json-source.ts'
-import { narrowBoundary } from './narrow-boundary.ts'
-import { projectProblems } from './project-problems.ts'
-import { readVariables } from './read-variables.ts'
+import { isInside } from '../seal/own-match.ts'
+import {
+  type CheckedValues,
+  checkValues,
+  jsonPlaces,
+  lineAndColumn,
+  misfit,
+  projectProblems,
+  type ValueProblem,
+} from './check-values.ts'
 import { type SettingFile, type SettingsPlace, settingFiles } from './setting-files.ts'
-import type { SettingValue } from './setting-table.ts'
+import { type Setting, type SettingValue, type SettingValues, settingTable } from './setting-table.ts'
 import { defaultSettings, type Settings, settingsOf } from './settings.ts'
 
 /** `broken`: something is set and cannot be understood. The defaults then hold, and whoever asks must not go on as if nothing were. */
@@ -139,4 +144,116 @@ async function readGuardKey(file: string, text: string, check: typeof checkValue
     values: checked.values,
     problems: checked.problems.map((one) => `${formatPosition(positionOf(one))}: ${one.text}`),
   }
+}
+
+type Values = Partial<SettingValues>
+
+interface NarrowedBoundary {
+  readonly values: Values
+  /** null when it can hold. */
+  readonly problem: string | null
+}
+
+/** The boundary of the person, and what comes with the project only ever narrows it. */
+function narrowBoundary(person: Values, project: Values): NarrowedBoundary {
+  const inner = narrowPackage(person['boundary.package'] ?? '', project['boundary.package'] ?? '')
+  const refused = [...(person['boundary.refused'] ?? []), ...(project['boundary.refused'] ?? [])]
+  const readsOnly = [person, project].some((values) => values['boundary.git'] === 'read')
+  return {
+    values: {
+      ...((person['boundary.enabled'] || project['boundary.enabled']) && { 'boundary.enabled': true }),
+      ...(inner !== null && { 'boundary.package': inner }),
+      'boundary.root': person['boundary.root'] ?? '',
+      'boundary.also': person['boundary.also'] ?? [],
+      'boundary.refused': [...new Set(refused)],
+      'boundary.git': readsOnly ? 'read' : 'all',
+    },
+    problem:
+      inner === null
+        ? `boundary.package: '${project['boundary.package']}' of the project is not in '${person['boundary.package']}', which the person set, nor around it`
+        : null,
+  }
+}
+
+/** The smaller of two when one is in the other; null when nothing is in both. */
+function narrowPackage(person: string, project: string): string | null {
+  if (person === '' || project === '') return person || project
+  const [outer, inner] = [person, project].map((path) => `/${path.split('/').filter(isStep).join('/')}`)
+  if (outer === undefined || inner === undefined || isInside(inner, outer)) return project
+  return isInside(outer, inner) ? person : null
+}
+
+function isStep(part: string): boolean {
+  return part !== '' && part !== '.'
+}
+
+interface ReadVariables {
+  readonly values: Readonly<Record<string, SettingValue>>
+  readonly problems: readonly string[]
+  /** Names of the variables that were read. */
+  readonly names: readonly string[]
+}
+
+const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
+
+/** The overrides of the environment. A variable that is set to nothing counts as not set. */
+function readVariables(env: Readonly<Record<string, string | undefined>>): ReadVariables {
+  const values: Record<string, SettingValue> = {}
+  const problems: string[] = []
+  const names: string[] = []
+  for (const [path, setting] of settings) {
+    const { variable } = setting
+    const text = variable === undefined ? undefined : env[variable]
+    if (variable === undefined || text === undefined || text.trim() === '') continue
+    names.push(variable)
+    const value = valueIn(setting, text.trim())
+    const why = misfit(setting, value)
+    if (why === null) values[path] = value as SettingValue
+    else problems.push(`environment variable ${variable}: ${explain(setting, text, why)}`)
+  }
+  return { values, problems, names }
+}
+
+const flags = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** What is no value of this kind stays the text it is, and does not fit. */
+function valueIn(setting: Setting, text: string): unknown {
+  switch (setting.kind) {
+    case 'flag':
+      return flags.get(text.toLowerCase()) ?? text
+    case 'whole':
+    case 'amount':
+      return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+    case 'texts':
+      return listIn(text, setting.separator)
+    case 'text':
+    case 'choice':
+      return text
+  }
+}
+
+function listIn(text: string, separator: string | undefined): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (separator === undefined || Array.isArray(value)) return value
+  } catch {
+    // Not JSON: a list in plain words, or no list.
+  }
+  if (separator === undefined) return text
+  return text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function explain({ kind, separator }: Setting, text: string, why: string): string {
+  if (kind === 'flag') return `expected true, false, 1 or 0, received '${text.slice(0, 60)}'`
+  return kind === 'texts' && separator === undefined
+    ? `expected a JSON array of strings, received '${text.slice(0, 60)}'`
+    : why
 }

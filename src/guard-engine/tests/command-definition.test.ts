@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { DeclaredCommand } from '../contract.ts'
-import { lookAtTests } from './look-at-tests.ts'
-import { weakenings } from './weakenings.ts'
+import { lookAtTests, weakenings } from './look-at-tests.ts'
 
 /** One line of the corpus: a declared command, and files that come or change between two looks. */
 interface Case {

@@ -1,9 +1,6 @@
 import type { EvidenceKind } from '../../core/evidence.ts'
 import { readTextInside } from '../../io/files.ts'
 import { sha256 } from '../../io/sha256.ts'
-import { fingerprint } from './fingerprint.ts'
-import { frameworkFiles } from './framework-files.ts'
-import { jsonEntries } from './json-entries.ts'
 
 const maxBytes = 1024 * 1024
 const maxChars = 400
@@ -113,4 +110,120 @@ function shortened(definition: string): string {
   return definition.length <= maxChars
     ? definition
     : `${definition.slice(0, maxChars)}… (${sha256(definition).slice(0, 12)})`
+}
+
+/** The files that configure the frameworks a command names, each with a hash of the part that matters. */
+function frameworkFiles(named: string, text: (path: string) => string | null): readonly string[] {
+  return configured
+    .filter(({ by }) => by.test(named))
+    .flatMap(({ files }) =>
+      files.flatMap(([path, section]) => {
+        const content = text(path)
+        return fingerprint(path, content === null ? null : partOf(content, section))
+      }),
+    )
+}
+
+/** A part of a file that matters; null for all of it. */
+type Section = RegExp | ((text: string) => string | null) | null
+
+const configured: readonly { readonly by: RegExp; readonly files: readonly [string, Section][] }[] = [
+  {
+    by: /\b(?:pytest|py\.test|tox|nox)\b/,
+    files: [
+      ['pytest.ini', null],
+      ['.pytest.ini', null],
+      ['pytest.toml', null],
+      ['pyproject.toml', /^\[tool\.pytest[^\]]*\][\s\S]*?(?=^\[(?!tool\.pytest)|(?![\s\S]))/m],
+      ['setup.cfg', /^\[tool:pytest\][\s\S]*?(?=^\[|(?![\s\S]))/m],
+      ['tox.ini', null],
+      ['conftest.py', null],
+    ],
+  },
+  { by: /\bvitest\b/, files: ['vitest.config', 'vitest.workspace', 'vite.config'].flatMap(configNames) },
+  {
+    by: /\bjest\b/,
+    files: [...configNames('jest.config'), ['jest.config.json', null], ['package.json', keyOf('jest')]],
+  },
+  {
+    by: /\bmocha\b/,
+    files: [
+      ['.mocharc.json', null],
+      ['.mocharc.yml', null],
+      ['.mocharc.yaml', null],
+      ['.mocharc.jsonc', null],
+      ['.mocharc.js', null],
+      ['.mocharc.cjs', null],
+      ['.mocharc.mjs', null],
+      ['package.json', keyOf('mocha')],
+    ],
+  },
+  { by: /\bplaywright\b/, files: configNames('playwright.config') },
+  {
+    by: /\bphpunit\b/,
+    files: [
+      ['phpunit.xml', null],
+      ['phpunit.xml.dist', null],
+    ],
+  },
+  { by: /\brspec\b/, files: [['.rspec', null]] },
+  { by: /\bava\b/, files: [...configNames('ava.config'), ['package.json', keyOf('ava')]] },
+  { by: /\bcypress\b/, files: configNames('cypress.config') },
+  {
+    by: /\bcargo\b/,
+    files: [
+      ['.cargo/config.toml', null],
+      ['.cargo/config', null],
+    ],
+  },
+  {
+    by: /\bmvnw?\b/,
+    files: [
+      ['.mvn/maven.config', null],
+      ['pom.xml', allOf(/<(?:skip\w*|maven\.test\.\w+(?:\.\w+)?|testFailureIgnore)>[^<]*/g)],
+    ],
+  },
+  {
+    by: /\bgradlew?\b/,
+    files: ['build.gradle', 'build.gradle.kts'].map((file) => [
+      file,
+      allOf(/^.*\b(?:ignoreFailures|enabled|onlyIf|exclude\w*)\b.*$/gm),
+    ]),
+  },
+]
+
+/** The value of a key of a JSON file, whatever its layout. */
+function keyOf(key: string): (text: string) => string | null {
+  return (text) => {
+    const value = jsonEntries(text).get(key)
+    return value === undefined ? null : JSON.stringify(value)
+  }
+}
+
+function allOf(lines: RegExp): (text: string) => string | null {
+  return (text) => text.match(lines)?.join('\n') ?? null
+}
+
+function configNames(name: string): [string, null][] {
+  return ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((extension) => [`${name}.${extension}`, null])
+}
+
+function partOf(content: string, section: Section): string | null {
+  if (section === null) return content
+  return typeof section === 'function' ? section(content) : (section.exec(content)?.[0] ?? null)
+}
+
+/** The keys of a JSON object; none of what is no object. */
+function jsonEntries(json: string | null): ReadonlyMap<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(json ?? '{}')
+    return new Map(Object.entries(typeof parsed === 'object' && parsed !== null ? parsed : {}))
+  } catch {
+    return new Map()
+  }
+}
+
+/** A file in a definition: its name and a hash, so that it shows when it changed and not what it holds. Nothing for one that is not there. */
+function fingerprint(path: string, content: string | null): readonly string[] {
+  return content === null ? [] : [`${path} (${sha256(content.trim()).slice(0, 12)})`]
 }

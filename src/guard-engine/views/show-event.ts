@@ -3,11 +3,8 @@ import { GantryError } from '../../core/error.ts'
 import type { DecisionEntry, EventEntry } from '../contract.ts'
 import type { Ledger } from '../ledger/open-ledger.ts'
 import type { Settings } from '../settings/settings.ts'
-import { appendTrace } from '../trace/append-trace.ts'
-import { traceRecord } from '../trace/trace-record.ts'
-import { isOwnTrace, viewFiles } from './own-view.ts'
-import { stateDirectory } from './state-directory.ts'
-import { viewsProblem } from './views-problem.ts'
+import { isOwnTrace, stateDirectory, viewFiles, viewsProblem } from './state-directory.ts'
+import { appendTrace, traceRecord } from './trace-log.ts'
 import { writeViews } from './write-views.ts'
 
 export interface ShownEvent {

@@ -4,9 +4,8 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { historyFold } from '../history/index.ts'
 import { ownPaths } from '../seal/own-paths.ts'
-import { stateDirProblem } from './state-dir-problem.ts'
-import { stateDirectory, viewsBelow } from './state-directory.ts'
-import { stateView } from './state-view.ts'
+import { stateDirectory, stateDirProblem, viewsBelow } from './state-directory.ts'
+import { stateView } from './write-views.ts'
 
 async function project(files: Record<string, string> = {}) {
   const fixture = await createFixture({ 'app/src/index.ts': 'x', 'app/.git/hooks/keep': '', ...files })

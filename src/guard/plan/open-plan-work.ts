@@ -1,7 +1,7 @@
 import { basename, dirname, join, posix, relative, sep } from 'node:path'
 import { withoutKeys } from '../../config/own-variables.ts'
 import type { DeclaredCommand } from '../../guard-engine/contract.ts'
-import { guardHome } from '../../guard-engine/guard-home.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { type Guard, openGuard } from '../../guard-engine/open-guard.ts'
 import { settingsSource } from '../../guard-engine/project/declaring-files.ts'
 import { viewsBelow } from '../../guard-engine/views/state-directory.ts'

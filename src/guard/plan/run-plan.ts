@@ -1,7 +1,7 @@
 import { definedVariables } from '../../core/defined-variables.ts'
 import { formatPosition, GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
-import { guardHome } from '../../guard-engine/guard-home.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { viewsBelow } from '../../guard-engine/views/state-directory.ts'
 import { describeGuard } from '../../guard-install/describe-guard.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'

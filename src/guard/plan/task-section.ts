@@ -1,4 +1,4 @@
-import { headingOf, markdownLines } from '../../guard-engine/project/markdown-lines.ts'
+import { headingOf, markdownLines } from '../../guard-engine/project/parse-plan.ts'
 import { type KeyedTask, planTasks } from './plan-tasks.ts'
 
 /** The task's own lines as they stand in the plan, code included, to the next task or heading; with the heading above it. */

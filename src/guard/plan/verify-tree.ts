@@ -1,6 +1,6 @@
 import { type EvidenceStatus, evidenceStatus } from '../../core/evidence.ts'
 import type { DeclaredCommand, VerificationRun } from '../../guard-engine/contract.ts'
-import { runVerification } from '../../guard-engine/verify/run-verification.ts'
+import { runVerification } from '../../guard-engine/run-verification.ts'
 import { tailLines } from '../../report/plain-text.ts'
 
 export interface VerifyRequest {

@@ -1,4 +1,4 @@
-import { guardHome } from '../../guard-engine/guard-home.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { lastEvents } from '../status/last-event.ts'
 import type { PlanWork } from './plan-work.ts'
 

@@ -1,10 +1,8 @@
-import type { HookedAgent } from '../../agents/hook-codecs.ts'
-import { hookCodecs } from '../../agents/hook-codecs.ts'
+import { type HookedAgent, hookCodecs } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf } from '../../agents/hook-installers.ts'
-import { guardHome } from '../../guard-engine/guard-home.ts'
-import { currentSeal } from '../../guard-engine/seal/current-seal.ts'
-import { lookAtSeal } from '../../guard-engine/seal/look-at-seal.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
+import { currentSeal, lookAtSeal } from '../../guard-engine/seal/seal-files.ts'
 import { type FoundInstall, findInstalls } from '../../guard-install/find-installs.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 

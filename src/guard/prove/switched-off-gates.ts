@@ -1,4 +1,4 @@
-import { guardHome } from '../../guard-engine/guard-home.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 
 /** What the settings of a project keep from firing there, though the agent could: sentences, none when all is on. */

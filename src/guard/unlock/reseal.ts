@@ -1,5 +1,4 @@
-import { lookAtSeal } from '../../guard-engine/seal/look-at-seal.ts'
-import { sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import { lookAtSeal, sealFiles } from '../../guard-engine/seal/seal-files.ts'
 import { provePerson } from './prove-person.ts'
 import type { PersonsNote } from './unlock.ts'
 

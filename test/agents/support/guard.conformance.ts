@@ -7,7 +7,7 @@ import type { GuardedProject, Performance } from '../../../src/guard/prove/contr
 import { denialsIn, endsIn, notesIn, refusalsIn } from '../../../src/guard/prove/ledger-facts.ts'
 import { textOfCall } from '../../../src/guard/prove/told-model.ts'
 import { readTrace } from '../../../src/guard/trace/read-trace.ts'
-import { guardHome } from '../../../src/guard-engine/guard-home.ts'
+import { guardHome } from '../../../src/guard-engine/ledger/ledger-place.ts'
 import { protectFiles } from '../../../src/rules/protect-files.ts'
 import { protectItself } from '../../../src/rules/protect-itself.ts'
 import { type GuardedStage, isThere, openGuardedStage, resultsTold } from './guarded-stage.ts'

@@ -1,5 +1,5 @@
 import { basename, dirname, sep } from 'node:path'
-import { guardHome } from '../../guard-home.ts'
+import { guardHome } from '../../ledger/ledger-place.ts'
 import { fold, isInside } from '../own-match.ts'
 import type { Attempt, Tampering } from './attempt.ts'
 import { nameOf, programAt } from './spoken-runs.ts'

@@ -1,5 +1,5 @@
 import type { HookReply } from '../../../agents/hook-codec.ts'
-import { guardHome } from '../../../guard-engine/guard-home.ts'
+import { guardHome } from '../../../guard-engine/ledger/ledger-place.ts'
 import { guardKey } from '../../../guard-engine/ledger/seal-line.ts'
 import { isSocket } from '../../../io/is-socket.ts'
 import type { HookProgram, HookRequest } from '../hook-request.ts'

@@ -1,4 +1,4 @@
-import { guardHome } from '../../../guard-engine/guard-home.ts'
+import { guardHome } from '../../../guard-engine/ledger/ledger-place.ts'
 import { guardKey } from '../../../guard-engine/ledger/seal-line.ts'
 import { answerHook } from '../answer-hook.ts'
 import type { ResidentCall } from './resident-at.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { traceLogPaths } from './append-trace.ts'
+import { traceLogPaths } from './trace-log.ts'
 
 let dir: string
 beforeEach(() => {
@@ -17,7 +17,7 @@ const each = 20
 test('fifty processes at once lose no line, also while the log is moved away under them', {
   timeout: 120_000,
 }, async () => {
-  const module = JSON.stringify(join(import.meta.dirname, 'append-trace.ts'))
+  const module = JSON.stringify(join(import.meta.dirname, 'trace-log.ts'))
   const program = `
     const { appendTrace } = await import(${module})
     const writer = Number(process.argv[1])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { selectEntries } from './select-entries.ts'
+import { selectEntries } from './list-tree.ts'
 
 const many = (count: number, make: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => make(index))

@@ -1,9 +1,9 @@
-import type { Evidence } from '../../core/evidence.ts'
-import { type ExecResult, exec } from '../../io/exec.ts'
-import { findProgram } from '../../io/find-program.ts'
-import type { DeclaredCommand, VerificationRun } from '../contract.ts'
-import { changedTree, countsOf, emptyEnd } from '../evidence/judge-run.ts'
-import { provesNothing } from '../evidence/proves-nothing.ts'
+import type { Evidence } from '../core/evidence.ts'
+import { type ExecResult, exec } from '../io/exec.ts'
+import { findProgram } from '../io/find-program.ts'
+import type { DeclaredCommand, VerificationRun } from './contract.ts'
+import { changedTree, countsOf, emptyEnd } from './evidence/judge-run.ts'
+import { provesNothing } from './evidence/proves-nothing.ts'
 
 export interface VerificationRequest {
   readonly root: string

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { guardHome } from './guard-home.ts'
+import { guardHome } from './ledger-place.ts'
 
 test("the guard's home is what its variable says, else below the state directory of the user", () => {
   expect(guardHome({ GANTRY_GUARD_HOME: '/g', XDG_STATE_HOME: '/s', HOME: '/h' })).toBe('/g')

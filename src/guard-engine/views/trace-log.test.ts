@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { EventEntry, StoredCall } from '../contract.ts'
-import { appendTrace, traceLogPaths } from './append-trace.ts'
-import { type TraceRecord, traceRecord } from './trace-record.ts'
+import { appendTrace, type TraceRecord, traceLogPaths, traceRecord } from './trace-log.ts'
 
 const all = { enabled: true, logToolCalls: true, logFileEdits: true, maxLogSizeMb: 10 }
 

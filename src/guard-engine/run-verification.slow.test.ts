@@ -1,7 +1,7 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { declaredAs } from '../../../test/support/guard-story.ts'
-import { treeHash } from '../../io/tree-hash.ts'
+import { declaredAs } from '../../test/support/guard-story.ts'
+import { treeHash } from '../io/tree-hash.ts'
 import { runVerification, type VerificationRequest } from './run-verification.ts'
 
 async function verify(commands: readonly string[], change: Partial<VerificationRequest> = {}) {
