@@ -3,7 +3,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildHook } from '../scripts/build-hook.ts'
 import { version } from '../src/core/version.ts'
-import { socketPath } from '../src/guard/hook/resident/socket-path.ts'
+import { socketPath } from '../src/guard/hook/resident/resident-at.ts'
 
 /** A project with a guard over it, and the program of the hooks as it is published. */
 export interface GuardLab {

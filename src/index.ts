@@ -12,7 +12,7 @@ export {
   type VerifiedRepository,
   verifyRepository,
 } from './config/verify-repository.ts'
-export type { Decision, EndState, Finding } from './core/decision.ts'
+export type { Decision, EndState, RuleFinding } from './core/decision.ts'
 export { type ErrorCode, formatPosition, GantryError } from './core/error.ts'
 export type { GantryEvent } from './core/event.ts'
 export { type Evidence, evidenceStatus } from './core/evidence.ts'
@@ -26,7 +26,7 @@ export { type Explanation, explain } from './guard/explain.ts'
 export { answerHook } from './guard/hook/answer-hook.ts'
 export { type PreparedPlan, preparePlan } from './guard/plan/prepare-plan.ts'
 export { planExitCodes, runPlan } from './guard/plan/run-plan.ts'
-export { type Proof, prove } from './guard/prove/prove.ts'
+export { type GuardProof, prove } from './guard/prove/prove.ts'
 export { type Simulation, simulate } from './guard/simulate.ts'
 export { type AgentStatus, guardStatus, isArmed } from './guard/status/guard-status.ts'
 export { readTrace } from './guard/trace/read-trace.ts'

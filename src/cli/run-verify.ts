@@ -45,7 +45,7 @@ export async function runVerify(context: CliContext, flags: VerifyFlags): Promis
     signal,
     argv: plainRedaction(env).value(process.argv.slice(2)) as readonly string[],
     beneathAgent: async () => {
-      const { findAgentAbove } = await import('../guard/unlock/find-agent-above.ts')
+      const { findAgentAbove } = await import('../guard/unlock/prove-person.ts')
       return (await findAgentAbove({ env, pid: process.pid })) !== null
     },
     onEvent: view.event,

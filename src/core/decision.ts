@@ -11,10 +11,10 @@ export interface Decision {
   /** For the person at the screen, where the agent shows it. */
   readonly notice: string | null
   /** Which rules spoke, in the order of the registry. */
-  readonly findings: readonly Finding[]
+  readonly findings: readonly RuleFinding[]
 }
 
-export interface Finding {
+export interface RuleFinding {
   readonly rule: string
   readonly verdict: Decision['verdict']
   /** What it said, in one string. */

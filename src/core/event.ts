@@ -14,7 +14,7 @@ export type AgentEvent =
   | ToolCallEvent
   | ToolResultEvent
   | UsageEvent
-  | HookEvent
+  | HookRunEvent
   | AgentErrorEvent
   | RawEvent
   | CompleteEvent
@@ -111,7 +111,7 @@ export interface UsageEvent extends Timed {
 }
 
 /** A hook of the agent ran. */
-export interface HookEvent extends Timed {
+export interface HookRunEvent extends Timed {
   readonly event: 'hook'
   readonly hook: string
   readonly name?: string

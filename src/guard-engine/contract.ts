@@ -2,7 +2,7 @@
  * The data of the guard's engine: what happened (ledger entries and notes), what follows from it (history), what is looked up for
  * an event (facts). Rules read these types and nothing else of the engine's state.
  */
-import type { EndState, Finding } from '../core/decision.ts'
+import type { EndState, RuleFinding } from '../core/decision.ts'
 import type { Evidence, EvidenceKind } from '../core/evidence.ts'
 import type { GuardedAgent, HookKind, SessionSource } from '../core/hook-event.ts'
 
@@ -18,7 +18,7 @@ interface EntryBase {
 
 export interface EventEntry extends EntryBase {
   readonly kind: 'event'
-  readonly event: StoredEvent
+  readonly event: LedgerEvent
 }
 
 export interface DecisionEntry extends EntryBase {
@@ -29,7 +29,7 @@ export interface DecisionEntry extends EntryBase {
   readonly reason: string | null
   readonly context: string | null
   readonly notice: string | null
-  readonly findings: readonly Finding[]
+  readonly findings: readonly RuleFinding[]
   readonly notes: readonly Note[]
   readonly engineMs: number
 }
@@ -41,7 +41,7 @@ export interface NoteEntry extends EntryBase {
 }
 
 /** What is kept of an event: redacted, and no string longer than a few thousand characters. */
-export interface StoredEvent {
+export interface LedgerEvent {
   readonly kind: HookKind
   readonly agent: GuardedAgent
   readonly session: string
@@ -199,7 +199,7 @@ export interface History {
   readonly calls: CallHistory
   readonly evidence: EvidenceHistory
   readonly gate: GateHistory
-  readonly tasks: TaskHistory
+  readonly tasks: PlanHistory
 }
 
 /** One field of the history. `apply` is pure, and cheap: it runs for every line. */
@@ -310,7 +310,7 @@ export interface GateHistory {
   readonly baseTicked?: number
 }
 
-export interface TaskHistory {
+export interface PlanHistory {
   readonly current: string | null
   readonly done: number
   readonly remaining: number

@@ -1,7 +1,7 @@
-import type { Decision, Finding } from '../core/decision.ts'
+import type { Decision, RuleFinding } from '../core/decision.ts'
 import type { HookEvent } from '../core/hook-event.ts'
-import type { Rule, RuleAnswer, Scene } from '../rules/contract.ts'
 import { shorten } from '../core/shorten.ts'
+import type { Rule, RuleAnswer, Scene } from '../rules/contract.ts'
 import type { FactName, Note } from './contract.ts'
 
 export interface Decided extends Omit<Decision, 'id'> {
@@ -10,7 +10,7 @@ export interface Decided extends Omit<Decision, 'id'> {
 
 /** All rules over one event. The strictest verdict holds; every rule that speaks is heard. */
 export function decide(rules: readonly Rule[], scene: Scene): Decided {
-  const findings: Finding[] = []
+  const findings: RuleFinding[] = []
   const answers: RuleAnswer[] = []
   for (const rule of rules) {
     const answer = rule.on.includes(scene.event.kind) ? rule.judge(scene) : null
@@ -37,7 +37,7 @@ export function wantedFacts(rules: readonly Rule[], scene: Omit<Scene, 'facts'>)
   return new Set(speaking.flatMap((rule) => rule.wants?.(scene) ?? []))
 }
 
-function verdictOf(answer: RuleAnswer): Finding['verdict'] {
+function verdictOf(answer: RuleAnswer): RuleFinding['verdict'] {
   if (answer.deny !== undefined) return 'deny'
   return answer.refuse === undefined ? 'pass' : 'refuse'
 }

@@ -11,7 +11,7 @@ import { answerWithoutSettings, boundedAnswer, decide, wantedFacts } from './dec
 import { gatherFacts, toldFacts } from './facts/gather-facts.ts'
 import { historyFold } from './history/index.ts'
 import { findRoot } from './ledger/ledger-place.ts'
-import { appendNote, healthNotice, type Ledger, openLedger } from './ledger/open-ledger.ts'
+import { appendNote, type GuardLedger, healthNotice, openLedger } from './ledger/open-ledger.ts'
 import { keepEnvironment } from './ledger/recorded-environment.ts'
 import { openWorld } from './open-world.ts'
 import { type OwnPlace, ownPaths, realOwnPaths } from './seal/own-paths.ts'
@@ -92,7 +92,7 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
 }
 
 /** The history up to and including the event: where it stands among those of other processes is the ledger's to say. */
-function appendAndRead(ledger: Ledger, entry: EventEntry): History {
+function appendAndRead(ledger: GuardLedger, entry: EventEntry): History {
   // A helper that was given up may have come this far; then its line is the one that counts.
   if (ledger.has(entry.id)) return ledger.history
   for (let tries = 0; tries < 2; tries += 1) {

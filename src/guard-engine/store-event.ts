@@ -1,10 +1,10 @@
-import { isObject } from '../core/json-fields.ts'
 import { resolve } from 'node:path'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
+import { isObject } from '../core/json-fields.ts'
 import { redactBy } from '../core/redact/redact-by.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
 import { sha256 } from '../io/sha256.ts'
-import type { Facts, StoredCall, StoredEvent } from './contract.ts'
+import type { Facts, LedgerEvent, StoredCall } from './contract.ts'
 import { onlyLooks } from './loops/only-looks.ts'
 import { outcomeSignature } from './outcome-signature.ts'
 
@@ -15,7 +15,7 @@ const maxHeadLines = 12
 const maxNameChars = 200
 
 /** What the ledger keeps of an event. Signatures are made of the event as it came; every text is redacted, then bounded. */
-export function storeEvent(event: HookEvent, facts: Partial<Facts>, redactor: TextRedactor): StoredEvent {
+export function storeEvent(event: HookEvent, facts: Partial<Facts>, redactor: TextRedactor): LedgerEvent {
   return {
     kind: event.kind,
     agent: event.agent,
@@ -32,7 +32,7 @@ export function storeEvent(event: HookEvent, facts: Partial<Facts>, redactor: Te
 function happening(
   event: HookEvent,
   redactor: TextRedactor,
-): Pick<StoredEvent, 'source' | 'flag' | 'text' | 'call'> {
+): Pick<LedgerEvent, 'source' | 'flag' | 'text' | 'call'> {
   const text = (words: string | null): { readonly text?: string } =>
     words === null ? {} : { text: redactedHead(words, maxTextChars, redactor) }
   switch (event.kind) {

@@ -1,13 +1,12 @@
 import type { HookedAgent } from '../agents/hook-codecs.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../agents/hook-installer.ts'
 import { GantryError } from '../core/error.ts'
+import { parseJsonc, plainValue } from '../core/jsonc/parse-jsonc.ts'
+import { readTextIfExists } from '../io/directory.ts'
 import { isExecutable } from '../io/find-program.ts'
 import { isFile } from '../io/path-kind.ts'
-import { enabledPlugin } from './enabled-plugin.ts'
-import { hookCommand } from './hook-command.ts'
-import { launcherProblems } from './hook-launcher.ts'
+import { hookCommand, launcherProblems } from './hook-launcher.ts'
 import type { HookProgram } from './hook-program.ts'
-import { readFiles, whySwitchedOff } from './switched-off.ts'
 
 export interface FoundInstall {
   readonly scope: HookScope
@@ -89,4 +88,31 @@ function missingProgram(path: string): readonly string[] {
   if (problems.length > 0) return problems
   const isScript = /\.(?:js|ts)$/.test(path)
   return isScript || isExecutable(path) ? [] : [`${path}, which the hook starts, is not executable`]
+}
+
+/** The settings file that switches on the guard's plugin for Claude Code; null when none does. */
+function enabledPlugin(files: readonly HookFileText[]): string | null {
+  return files.find(({ text }) => text !== null && isEnabled(text))?.path ?? null
+}
+
+function isEnabled(text: string): boolean {
+  const parsed = parseJsonc(text, { comments: false })
+  const settings = parsed.kind === 'parsed' ? plainValue(parsed.node) : null
+  if (typeof settings !== 'object' || settings === null || !('enabledPlugins' in settings)) return false
+  const { enabledPlugins } = settings
+  if (typeof enabledPlugins !== 'object' || enabledPlugins === null) return false
+  return Object.entries(enabledPlugins).some(([name, on]) => /^gantry-guard@/.test(name) && on === true)
+}
+
+export function readFiles(paths: readonly string[]): readonly HookFileText[] {
+  return paths.map((path) => ({ path, text: isFile(path) ? readTextIfExists(path) : null }))
+}
+
+/** Why the agent runs no hook of these files although one is there; null when nothing says so. */
+export function whySwitchedOff(
+  installer: HookInstaller,
+  files: readonly HookFileText[],
+  place: HookPlace,
+): string | null {
+  return installer.switchedOff?.(files, place) ?? null
 }

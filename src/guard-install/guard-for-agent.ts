@@ -1,9 +1,8 @@
 import { type HookedAgent, hookCodecs } from '../agents/hook-codecs.ts'
 import type { HookPlace } from '../agents/hook-installer.ts'
 import { hookInstallerOf } from '../agents/hook-installers.ts'
-import { findInstalls } from './find-installs.ts'
+import { findInstalls, readFiles, whySwitchedOff } from './find-installs.ts'
 import type { HookProgram } from './hook-program.ts'
-import { readFiles, whySwitchedOff } from './switched-off.ts'
 
 /** How the guard holds the agent of a run. */
 export type AgentGuard =
@@ -49,4 +48,20 @@ export function guardForAgent(
 function hookedAgent(driver: string): HookedAgent | null {
   if (driver === 'claude-sdk') return 'claude-code'
   return Object.hasOwn(hookCodecs, driver) ? (driver as HookedAgent) : null
+}
+
+/** One sentence for a person. What does not hold is said aloud. */
+export function describeGuard(guard: AgentGuard, agent: string): string {
+  switch (guard.kind) {
+    case 'in_process':
+      return `${agent} runs in this process and asks the guard before every tool and every stop`
+    case 'installed':
+      return guard.problems.length === 0
+        ? `installed in ${guard.path}`
+        : `installed in ${guard.path}, but: ${guard.problems.join('; ')}`
+    case 'temporary':
+      return `installed in ${guard.path} for the time of the run`
+    case 'none':
+      return `UNGUARDED: ${guard.why}. Only Gantry's own verification decides`
+  }
 }

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { hookLauncher, writeLauncher } from './hook-launcher.ts'
-import { launchedPrograms } from './launcher-text.ts'
+import { hookLauncher, launchedPrograms, writeLauncher } from './hook-launcher.ts'
 
 let base: string
 

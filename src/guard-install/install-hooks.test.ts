@@ -19,8 +19,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claudeCodeHooks } from '../agents/claude-code/hook-config.ts'
 import type { HookRegistration } from '../agents/hook-codec.ts'
 import { installableAgents } from '../agents/hook-installers.ts'
+import { planInstall } from './hook-file-change.ts'
 import { type InstallRequest, installHooks } from './install-hooks.ts'
-import { planInstall } from './plan-change.ts'
 import { uninstallHooks } from './uninstall-hooks.ts'
 
 const events: readonly HookRegistration[] = [

@@ -4,13 +4,16 @@ import type { HookInstaller, HookPlace, HookScope } from '../agents/hook-install
 import { hookInstallerOf } from '../agents/hook-installers.ts'
 import { GantryError } from '../core/error.ts'
 import { type Clock, systemClock } from '../io/clock.ts'
-import { applyInstall } from './apply-change.ts'
-import { hookCommand } from './hook-command.ts'
-import { type HookLauncher, hookLauncher, isLauncherThere, writeLauncher } from './hook-launcher.ts'
+import { readFiles, whySwitchedOff } from './find-installs.ts'
+import { applyInstall, type HookFileChange, planInstall, showChange } from './hook-file-change.ts'
+import {
+  type HookLauncher,
+  hookCommand,
+  hookLauncher,
+  isLauncherThere,
+  writeLauncher,
+} from './hook-launcher.ts'
 import type { HookProgram } from './hook-program.ts'
-import { type Change, planInstall } from './plan-change.ts'
-import { showChange } from './show-change.ts'
-import { readFiles, whySwitchedOff } from './switched-off.ts'
 import { tidyPrograms } from './tidy-programs.ts'
 import { withInstallLock } from './with-install-lock.ts'
 
@@ -85,7 +88,7 @@ function programsOf(plans: readonly Plan[], { program }: InstallRequest): readon
 interface Plan {
   readonly agent: HookedAgent
   readonly installer: HookInstaller
-  readonly change: Change
+  readonly change: HookFileChange
   readonly was: 'absent' | 'installed' | 'outdated' | 'disabled'
   readonly launcher: HookLauncher | null
   /** Before anything is written. */

@@ -3,8 +3,8 @@ import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import type { OwnPlace } from '../guard-engine/seal/own-paths.ts'
 import { homeDirectory } from '../io/host.ts'
 import { isFile } from '../io/path-kind.ts'
-import { hookBinPath } from './hook-bin-path.ts'
 import { writtenLaunchers } from './hook-launcher.ts'
+import { hookBinPath } from './hook-program.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

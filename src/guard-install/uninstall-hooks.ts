@@ -1,10 +1,14 @@
 import type { HookedAgent } from '../agents/hook-codecs.ts'
 import { hookInstallerOf } from '../agents/hook-installers.ts'
 import { systemClock } from '../io/clock.ts'
-import { applyUninstall } from './apply-change.ts'
+import {
+  applyUninstall,
+  type HookFileChange,
+  isAsWritten,
+  planUninstall,
+  showChange,
+} from './hook-file-change.ts'
 import { contextOf, type HookTarget, steeringFiles } from './install-hooks.ts'
-import { type Change, isAsWritten, planUninstall } from './plan-change.ts'
-import { showChange } from './show-change.ts'
 import { tidyPrograms } from './tidy-programs.ts'
 import { withInstallLock } from './with-install-lock.ts'
 
@@ -42,14 +46,14 @@ function planAll({
   scope,
   place,
   eventsOf,
-}: HookTarget): readonly (readonly [HookedAgent, Change])[] {
+}: HookTarget): readonly (readonly [HookedAgent, HookFileChange])[] {
   return agents.flatMap((agent) => {
     const installer = hookInstallerOf(agent, { events: eventsOf(agent) })
     return installer.scopes.includes(scope) ? [[agent, planUninstall(installer, scope, place)] as const] : []
   })
 }
 
-function outcomeOf(agent: HookedAgent, change: Change, kept: readonly string[]): UninstallOutcome {
+function outcomeOf(agent: HookedAgent, change: HookFileChange, kept: readonly string[]): UninstallOutcome {
   const { file, after, receipt } = change
   return {
     agent,

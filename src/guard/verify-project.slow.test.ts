@@ -6,8 +6,7 @@ import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
 import { keepEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
 import { openGuard } from '../guard-engine/open-guard.ts'
 import { rules } from '../rules/index.ts'
-import { verificationEnv } from './verification-env.ts'
-import { verifyProject } from './verify-project.ts'
+import { verificationEnv, verifyProject } from './verify-project.ts'
 
 const passing = "import { test } from 'node:test'\ntest('works', () => {})\n"
 const failing = "import { test } from 'node:test'\ntest('works', () => { throw new Error('no') })\n"

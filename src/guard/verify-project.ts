@@ -4,13 +4,12 @@ import { requiredCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
-import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
+import { type RecordedEnvironment, recordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
 import { runVerification } from '../guard-engine/run-verification.ts'
 import { readSettings } from '../guard-engine/settings/read-settings.ts'
-import { verificationEnv } from './verification-env.ts'
 
-export interface VerifyRequest {
+export interface ProjectVerifyRequest {
   /** Real path of the project. */
   readonly root: string
   readonly guardHome: string
@@ -29,7 +28,7 @@ export interface ProjectVerification {
 }
 
 /** Runs the declared commands and writes down what they prove: evidence that no agent can have faked. */
-export async function verifyProject(request: VerifyRequest): Promise<ProjectVerification> {
+export async function verifyProject(request: ProjectVerifyRequest): Promise<ProjectVerification> {
   const { root, guardHome, env, signal } = request
   const read = await readSettings({ root, env, userDir: guardHome })
   if (read.kind === 'broken') throw new GantryError('INVALID_FILE', read.problem)
@@ -75,4 +74,27 @@ function verdictOf(
   if (commands.length === 0) return 'nothing_declared'
   if (runs.some(({ infra }) => infra === true)) return 'infra'
   return runs.length === commands.length && runs.every(isGreen) ? 'green' : 'red'
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Harmless, and commands may need them. Whatever else an agent sets could make a test runner pass. */
+const kept = /^(?:LANG|LANGUAGE|LC_\w+|TERM|TZ|TMPDIR|USER|LOGNAME|SHELL|CI|NO_COLOR|FORCE_COLOR)$/
+
+/**
+ * What commands are run with. A person's own environment is theirs; beneath an agent programs are looked for where they were when
+ * the session began, because an agent could put its own `npm` first.
+ */
+export function verificationEnv(
+  env: Env,
+  beneath: { readonly agent: boolean; readonly recorded: RecordedEnvironment | null },
+): Env {
+  if (!beneath.agent) return env
+  const plain = Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name)))
+  const { recorded } = beneath
+  return {
+    ...plain,
+    PATH: recorded?.path ?? env.PATH,
+    HOME: recorded?.home ?? env.HOME,
+  }
 }

@@ -1,6 +1,6 @@
 import { block, capped, fenced, fitting, stateLines } from '../guard-engine/context/block.ts'
 import { rulesInForce } from '../guard-engine/context/rules-in-force.ts'
-import type { DeclaredCommand, PlanFacts, ProjectFacts, TaskHistory } from '../guard-engine/contract.ts'
+import type { DeclaredCommand, PlanFacts, PlanHistory, ProjectFacts } from '../guard-engine/contract.ts'
 import { printable } from '../guard-engine/printable.ts'
 import type { Rule, Scene } from './contract.ts'
 
@@ -148,7 +148,7 @@ function timeBudgetNotice(seconds: number): string | null {
 }
 
 /** null when there is nothing to go on with. */
-function resumedSession(tasks: TaskHistory): string | null {
+function resumedSession(tasks: PlanHistory): string | null {
   if (tasks.phase === 'idle') return null
   const lines = [...stateLines(tasks), 'The session goes on from here; what is done stays done.']
   return block('Resumed Session', lines, 700)

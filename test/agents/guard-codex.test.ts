@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { relayCompaction } from '../../src/guard/prove/gates/relay-compaction.ts'
-import { denialsIn, endsIn, notesIn, refusalsIn } from '../../src/guard/prove/ledger-facts.ts'
+import { relayCompaction } from '../../src/guard/prove/gates/context.ts'
+import { denialsIn, endsIn, notesIn, refusalsIn } from '../../src/guard/prove/observations.ts'
 import { protectFiles } from '../../src/rules/protect-files.ts'
 import { refuseUnseenInput } from '../../src/rules/refuse-unseen-input.ts'
 import { describeGuard } from './support/guard.conformance.ts'

@@ -1,4 +1,4 @@
-import type { AgentEvent, HookEvent, Untimed } from '../../core/event.ts'
+import type { AgentEvent, HookRunEvent, Untimed } from '../../core/event.ts'
 import {
   asArray,
   asObject,
@@ -166,7 +166,7 @@ function noticeOf(line: JsonObject): Events {
   return text === undefined ? [] : [{ event: 'message', role: 'system', text }]
 }
 
-function hookEvent(line: JsonObject): Untimed<HookEvent> {
+function hookEvent(line: JsonObject): Untimed<HookRunEvent> {
   const exitCode = line.exit_code
   return defined({
     event: 'hook' as const,

@@ -1,13 +1,11 @@
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
+import { hookCodecs } from '../../agents/hook-codecs.ts'
 import { installableAgents } from '../../agents/hook-installers.ts'
-import { codecOf } from '../../guard/hook/codec-of.ts'
-import { findAgent } from '../../guard/status/find-agent.ts'
-import { type AgentStatus, guardStatus } from '../../guard/status/guard-status.ts'
-import { lastEvents } from '../../guard/status/last-event.ts'
+import { type AgentStatus, findAgent, guardStatus, lastEvents } from '../../guard/status/guard-status.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 import { viewsProblem } from '../../guard-engine/views/state-directory.ts'
-import { hookBinPath } from '../../guard-install/hook-bin-path.ts'
+import { hookBinPath } from '../../guard-install/hook-program.ts'
 import type { CliContext } from '../context.ts'
 import { hookPlace } from './hook-flags.ts'
 
@@ -32,7 +30,7 @@ export async function lookAtGuard(
     agents: flags.agent ?? installableAgents,
     place,
     program,
-    codecOf,
+    codecOf: (agent) => hookCodecs[agent],
     findAgent: (agent) => findAgent(agent, { env, signal }),
     lastEvent: (agent) => events.get(agent) ?? null,
   })

@@ -1,6 +1,6 @@
 import { createColors } from 'picocolors'
-import type { ChosenAgent } from '../../guard/install/choose-agents.ts'
-import type { PluginOutcome } from '../../guard/install/write-plugin.ts'
+import type { ChosenAgent } from '../../guard-install/choose-agents.ts'
+import type { PluginOutcome } from '../../guard-install/guard-plugin.ts'
 import type { InstallOutcome } from '../../guard-install/install-hooks.ts'
 import type { UninstallOutcome } from '../../guard-install/uninstall-hooks.ts'
 import { plainText } from '../../report/plain-text.ts'

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path'
+import { hookCodecs } from '../../agents/hook-codecs.ts'
 import { GantryError } from '../../core/error.ts'
-import { codecOf } from '../../guard/hook/codec-of.ts'
-import { type ChosenAgent, chooseAgents } from '../../guard/install/choose-agents.ts'
-import { pluginFiles } from '../../guard/install/plugin-files.ts'
-import { writePlugin } from '../../guard/install/write-plugin.ts'
-import { hookBinPath } from '../../guard-install/hook-bin-path.ts'
-import type { HookProgram } from '../../guard-install/hook-program.ts'
+import { type ChosenAgent, chooseAgents } from '../../guard-install/choose-agents.ts'
+import { pluginFiles, writePlugin } from '../../guard-install/guard-plugin.ts'
+import { type HookProgram, hookBinPath } from '../../guard-install/hook-program.ts'
 import { installHooks } from '../../guard-install/install-hooks.ts'
 import type { CliContext } from '../context.ts'
 import { copilotWarning } from './copilot-warning.ts'
@@ -23,7 +21,7 @@ export async function runInstall(
   const dryRun = flags.dryRun === true
   if (flags.scope === 'plugin') {
     const path = pluginDirectory(context, flags, dir)
-    const files = pluginFiles(codecOf('claude-code').events, program)
+    const files = pluginFiles(hookCodecs['claude-code'].events, program)
     printPlugin(writePlugin(path, files, { dryRun }), flags, context)
     return
   }
@@ -42,7 +40,7 @@ export async function runInstall(
     place,
     program,
     dryRun,
-    eventsOf: (agent) => codecOf(agent).events,
+    eventsOf: (agent) => hookCodecs[agent].events,
     ...personAndSeal(place),
   })
   const told = outcomes.map((outcome) => ({

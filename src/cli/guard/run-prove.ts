@@ -2,8 +2,8 @@ import { loadProject } from '../../config/load.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import { chooseSubjects } from '../../guard/prove/choose-subjects.ts'
 import { proofText } from '../../guard/prove/proof-text.ts'
-import { type AgentProof, type Proof, prove } from '../../guard/prove/prove.ts'
-import { hookBinPath } from '../../guard-install/hook-bin-path.ts'
+import { type AgentProof, type GuardProof, prove } from '../../guard/prove/prove.ts'
+import { hookBinPath } from '../../guard-install/hook-program.ts'
 import { removeTree } from '../../io/files.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
@@ -61,7 +61,7 @@ const codes = {
 } as const
 
 function jsonOf(
-  { verdict, switchedOff, agents }: Proof,
+  { verdict, switchedOff, agents }: GuardProof,
   {
     root,
     node,

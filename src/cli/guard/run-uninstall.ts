@@ -1,9 +1,8 @@
+import { hookCodecs } from '../../agents/hook-codecs.ts'
 import { installableAgents } from '../../agents/hook-installers.ts'
-import { codecOf } from '../../guard/hook/codec-of.ts'
-import { pluginFiles } from '../../guard/install/plugin-files.ts'
-import { removePlugin } from '../../guard/install/write-plugin.ts'
 import { refuseBeneathAgent } from '../../guard/unlock/prove-person.ts'
-import { hookBinPath } from '../../guard-install/hook-bin-path.ts'
+import { pluginFiles, removePlugin } from '../../guard-install/guard-plugin.ts'
+import { hookBinPath } from '../../guard-install/hook-program.ts'
 import { uninstallHooks } from '../../guard-install/uninstall-hooks.ts'
 import type { CliContext } from '../context.ts'
 import { type HookFlags, hookPlace } from './hook-flags.ts'
@@ -20,7 +19,7 @@ export async function runUninstall(
   if (flags.scope === 'plugin') {
     const path = pluginDirectory(context, flags, dir)
     if (!dryRun) await refuseBeneathAgent({ env: context.env, pid: process.pid })
-    const names = pluginFiles(codecOf('claude-code').events, {
+    const names = pluginFiles(hookCodecs['claude-code'].events, {
       node: process.execPath,
       hookBin: hookBinPath(),
     }).keys()
@@ -35,7 +34,7 @@ export async function runUninstall(
     scope: flags.scope,
     place,
     dryRun,
-    eventsOf: (agent) => codecOf(agent).events,
+    eventsOf: (agent) => hookCodecs[agent].events,
     checkPerson,
     seal,
   })

@@ -9,7 +9,7 @@ export function sealCommand(context: CliContext): Command {
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly root?: string }) => {
       const { ownPlace } = await import('../../guard-install/own-place.ts')
-      const { reseal } = await import('../../guard/unlock/reseal.ts')
+      const { reseal } = await import('../../guard/unlock/unlock.ts')
       const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
       const { currentSeal } = await import('../../guard-engine/seal/seal-files.ts')
       const { sealedPaths } = await import('../../guard-engine/seal/own-paths.ts')

@@ -31,7 +31,7 @@ export function simulateCommand(context: CliContext): Command {
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (file: string, flags: SimulateFlags) => {
       const { hookCodecs } = await import('../../agents/hook-codecs.ts')
-      const { readPayload } = await import('../../guard/hook/read-payload.ts')
+      const { readPayload } = await import('../../guard/hook/answer-hook.ts')
       const { ownPlace } = await import('../../guard-install/own-place.ts')
       const { simulate } = await import('../../guard/simulate.ts')
       const { rules } = await import('../../rules/index.ts')

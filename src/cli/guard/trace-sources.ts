@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { newestSession } from '../../guard/trace/newest-session.ts'
+import { newestSession } from '../../guard/trace/read-trace.ts'
 import { findRoot, guardHome, ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
 import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 import { stateDirectory } from '../../guard-engine/views/state-directory.ts'

@@ -10,7 +10,7 @@ export function waiveCommand(context: CliContext): Command {
     .requiredOption('--reason <text>', 'why; it is kept in the ledger')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly reason: string; readonly root?: string }) => {
-      const { waive } = await import('../../guard/waive.ts')
+      const { waive } = await import('../../guard/unlock/unlock.ts')
       const { treeFingerprint } = await import('../../guard-engine/facts/tree-fingerprint.ts')
       const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
       const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')

@@ -1,7 +1,6 @@
 import { relative, resolve, sep } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import { type PlanRequest, planRequestSchema } from '../../guard/plan/plan-request.ts'
-import { resumedRequest } from '../../guard/plan/resumed-request.ts'
+import { type PlanRequest, planRequestSchema, resumedRequest } from '../../guard/plan/plan-request.ts'
 import { findRoot } from '../../guard-engine/ledger/ledger-place.ts'
 import { planSource } from '../../guard-engine/project/declaring-files.ts'
 import { isDirectory } from '../../io/path-kind.ts'

@@ -1,5 +1,5 @@
 import { shorten } from '../../core/shorten.ts'
-import type { TaskHistory } from '../contract.ts'
+import type { PlanHistory } from '../contract.ts'
 import { printable } from '../printable.ts'
 
 /** A part of what an agent is told: a heading and lines, never longer than its own share. */
@@ -41,7 +41,7 @@ export function stateLines({
   remaining,
   iteration,
   tdd,
-}: TaskHistory): readonly string[] {
+}: PlanHistory): readonly string[] {
   return [
     `- Phase: ${phase}`,
     `- Progress: ${done} completed, ${remaining} remaining`,

@@ -5,8 +5,8 @@ import type {
   Fold,
   GateHistory,
   LedgerEntry,
+  LedgerEvent,
   Note,
-  StoredEvent,
 } from '../contract.ts'
 
 const maxSubagents = 100
@@ -59,7 +59,7 @@ function afterEvent(before: GateHistory, { event }: EventEntry): GateHistory {
 }
 
 /** A new prompt of a person, by its event or by its id alone, begins a new count of refusals. */
-function atPrompt(state: GateHistory, event: StoredEvent): GateHistory {
+function atPrompt(state: GateHistory, event: LedgerEvent): GateHistory {
   if (event.kind === 'prompt') {
     const promptId = event.promptId ?? state.promptId
     return event.flag === true ? { ...state, promptId } : { ...state, promptId, refusals: {} }
@@ -69,7 +69,7 @@ function atPrompt(state: GateHistory, event: StoredEvent): GateHistory {
   return state.promptId === null ? { ...state, promptId } : { ...state, promptId, refusals: {} }
 }
 
-function mayChangeTree({ call }: StoredEvent): boolean {
+function mayChangeTree({ call }: LedgerEvent): boolean {
   return call !== undefined && call.action !== 'read'
 }
 
@@ -78,7 +78,7 @@ function based(state: GateHistory, baseTree: string): GateHistory {
   return { ...state, baseTree, settled: true, ...(ticked !== undefined && { baseTicked: ticked }) }
 }
 
-function counted(state: GateHistory, { facts }: StoredEvent): GateHistory {
+function counted(state: GateHistory, { facts }: LedgerEvent): GateHistory {
   const ticked = facts.project?.plan?.done
   return ticked === undefined || ticked === state.ticked ? state : { ...state, ticked }
 }

@@ -6,9 +6,9 @@ import type {
   LedgerEntry,
   Note,
   PlanFacts,
+  PlanHistory,
   SessionHistory,
   StoredCall,
-  TaskHistory,
 } from '../contract.ts'
 import { settingsSource } from '../project/declaring-files.ts'
 import { looksLikeTest } from '../tests/test-files.ts'
@@ -104,7 +104,7 @@ function toldContext(entry: LedgerEntry): boolean {
 }
 
 /** Where the work stands in the plan, and in the circle of red, green, refactor. */
-export const taskFold: Fold<TaskHistory> = {
+export const taskFold: Fold<PlanHistory> = {
   initial: {
     current: null,
     done: 0,
@@ -118,15 +118,15 @@ export const taskFold: Fold<TaskHistory> = {
     entry.kind === 'event' ? atWork(state, entry) : notesOf(entry).reduce(afterTestRun, state),
 }
 
-function atWork(before: TaskHistory, { event }: EventEntry): TaskHistory {
-  const started: TaskHistory =
+function atWork(before: PlanHistory, { event }: EventEntry): PlanHistory {
+  const started: PlanHistory =
     event.kind === 'session_start' && before.phase === 'idle' ? { ...before, phase: 'executing' } : before
   const edited = event.kind === 'tool_after' && event.call ? withEdit(started, event.call) : started
   const plan = event.facts.project?.plan
   return plan == null ? edited : withPlan(edited, plan)
 }
 
-function withPlan(state: TaskHistory, plan: PlanFacts): TaskHistory {
+function withPlan(state: PlanHistory, plan: PlanFacts): PlanHistory {
   const current = plan.open[0] ?? null
   const finished = state.plan === null ? 0 : Math.max(0, plan.done - state.done)
   const isSame = state.plan === null || state.current === current
@@ -143,7 +143,7 @@ function withPlan(state: TaskHistory, plan: PlanFacts): TaskHistory {
 
 const untouched = { tests: false, any: false } as const
 
-function withEdit(state: TaskHistory, call: StoredCall): TaskHistory {
+function withEdit(state: PlanHistory, call: StoredCall): PlanHistory {
   const isEdit = call.action === 'write' || call.action === 'edit' || call.action === 'patch'
   if (!isEdit || call.outcome?.kind === 'failure') return state
   const tests = call.paths.some((path) => looksLikeTest(path.replace(/^\//, '')))
@@ -151,7 +151,7 @@ function withEdit(state: TaskHistory, call: StoredCall): TaskHistory {
 }
 
 /** Red needs a test that was written before it failed: a suite that merely broke is no step of the circle. */
-function afterTestRun(state: TaskHistory, note: Note): TaskHistory {
+function afterTestRun(state: PlanHistory, note: Note): PlanHistory {
   if (note.kind !== 'evidence' || (note.evidence.kind !== 'test' && note.evidence.kind !== 'other'))
     return state
   const touched = state.touched ?? untouched

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { EventEntry, LedgerEntry } from '../contract.ts'
-import { appendNote, type Ledger, openLedger } from './open-ledger.ts'
+import { appendNote, type GuardLedger, openLedger } from './open-ledger.ts'
 import { ledgerFiles, readLedger } from './read-ledger.ts'
 
 async function guard(session = 's1') {
@@ -48,7 +48,7 @@ function edit(id: string, path = '/home/dev/app/a.ts', at = '2026-01-01T00:00:00
   }
 }
 
-const entries = (ledger: Ledger): number => ledger.history.session.entries
+const entries = (ledger: GuardLedger): number => ledger.history.session.entries
 
 test('what one process appended another reads, in the order of the ledger', async () => {
   const { fixture, open } = await guard()

@@ -16,7 +16,7 @@ import { type LedgerLine, type LedgerTail, readTail } from './read-ledger.ts'
 import { guardKey, type LineSeal, ledgerSeal } from './seal-line.ts'
 
 /** The history of one session of one project, read from the ledger as far as one wants, and the ledger to append to. */
-export interface Ledger {
+export interface GuardLedger {
   readonly place: LedgerPlace
   /** As far as it was read; what was handed out earlier is only good until it is read on. */
   readonly history: History
@@ -60,7 +60,7 @@ export interface LedgerRequest {
 const worthKeepingBytes = 24 * 1024
 const maxSeen = 256
 
-export function openLedger(request: LedgerRequest): Ledger {
+export function openLedger(request: LedgerRequest): GuardLedger {
   const place = ledgerPlace(request.guardHome, request.root, request.session)
   const key = guardKey(request.guardHome)
   const seals = {
@@ -87,7 +87,7 @@ function reader(
   start: Checkpoint,
   proven: ProvenState,
   growing: GrowingHistory,
-): Ledger {
+): GuardLedger {
   let { projectEnd, sessionEnd, latest, tampered, torn, truncated } = start
   let keptAt = projectEnd + sessionEnd
   let sessionSize = sessionEnd

@@ -2,7 +2,7 @@ import { openRepository } from '../../io/git-repository.ts'
 import { joinPath, listDirectory, type Path, toBytes } from '../../io/list-directory.ts'
 import { gitTimeoutMs } from '../facts/tree-fingerprint.ts'
 
-export interface TreeListing {
+export interface ProjectListing {
   /** Files and directories to the wanted depth, one character per byte; directories end in `/`. */
   readonly known: ReadonlySet<string>
   /** false: the walk ended at its bound, and there may be more. */
@@ -10,7 +10,7 @@ export interface TreeListing {
 }
 
 /** What is in a project to some depth. Git knows what is ignored; where there is none, a walk takes all but the usual names. */
-export async function listTree(root: string, depth: number): Promise<TreeListing> {
+export async function listTree(root: string, depth: number): Promise<ProjectListing> {
   const listed = await listWithGit(root, depth)
   // A directory that the repository around it ignores has nothing git would list.
   return listed !== null && listed.size > 0 ? { known: listed, complete: true } : walkTree(root, depth)
@@ -54,7 +54,7 @@ const maxDirectories = 2000
 const maxEntries = 20_000
 
 /** Level by level, so that a bound cuts off the deepest. Links are listed and not followed. */
-export function walkTree(root: string, depth: number): TreeListing {
+export function walkTree(root: string, depth: number): ProjectListing {
   const known = new Set<string>()
   let level: { readonly directory: Path; readonly prefix: string }[] = [{ directory: root, prefix: '' }]
   let read = 0

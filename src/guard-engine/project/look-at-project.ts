@@ -7,7 +7,7 @@ import { printable } from '../printable.ts'
 import type { Settings } from '../settings/settings.ts'
 import { planSource } from './declaring-files.ts'
 import { discoverCommands } from './discover-commands.ts'
-import { listTree, selectEntries, type TreeListing, walkTree } from './list-tree.ts'
+import { listTree, type ProjectListing, selectEntries, walkTree } from './list-tree.ts'
 import { type Plan, parsePlan } from './parse-plan.ts'
 import { type ProjectFiles, toolchains } from './toolchains.ts'
 
@@ -66,7 +66,7 @@ function planFacts({ tasks }: Plan): PlanFacts {
 
 function entriesOf(
   root: string,
-  { known }: TreeListing,
+  { known }: ProjectListing,
   depth: number,
 ): { readonly entries: readonly string[]; readonly omitted: number } {
   const kinds = new Map<string, ReturnType<typeof entryKind>>()
@@ -104,12 +104,12 @@ function namesIn(root: string): ReadonlySet<string> {
 }
 
 /** Only Go is recognised by files that do not stand in the root, and where none is in sight nothing is walked. */
-function listForGo(root: string, names: ReadonlySet<string>): TreeListing {
+function listForGo(root: string, names: ReadonlySet<string>): ProjectListing {
   const isGo = [...names].some((name) => /^go\.(?:mod|work)$|\.go$/.test(name))
   return isGo ? walkTree(root, goTestDepth) : { known: new Set(), complete: true }
 }
 
-function projectFiles(root: string, names: ReadonlySet<string>, { known }: TreeListing): ProjectFiles {
+function projectFiles(root: string, names: ReadonlySet<string>, { known }: ProjectListing): ProjectFiles {
   const texts = new Map<string, string | null>()
   return {
     names,

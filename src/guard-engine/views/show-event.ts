@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import type { DecisionEntry, EventEntry } from '../contract.ts'
-import type { Ledger } from '../ledger/open-ledger.ts'
+import type { GuardLedger } from '../ledger/open-ledger.ts'
 import type { Settings } from '../settings/settings.ts'
 import { isOwnTrace, stateDirectory, viewFiles, viewsProblem } from './state-directory.ts'
 import { appendTrace, traceRecord } from './trace-log.ts'
@@ -10,7 +10,7 @@ import { writeViews } from './write-views.ts'
 export interface ShownEvent {
   readonly root: string
   readonly settings: Settings
-  readonly ledger: Ledger
+  readonly ledger: GuardLedger
   readonly entry: EventEntry
   readonly decision: DecisionEntry
 }

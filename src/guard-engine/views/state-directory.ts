@@ -1,6 +1,6 @@
-import { isObject } from '../../core/json-fields.ts'
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { GantryError } from '../../core/error.ts'
+import { isObject } from '../../core/json-fields.ts'
 import { namesIn } from '../../io/directory.ts'
 import { isDirectory, pathKind } from '../../io/path-kind.ts'
 import { type Head, readHead } from '../../io/read-head.ts'

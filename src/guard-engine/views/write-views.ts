@@ -5,7 +5,7 @@ import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { readHead } from '../../io/read-head.ts'
 import type { History } from '../contract.ts'
 import { editCounts } from '../history/edits.ts'
-import type { Ledger } from '../ledger/open-ledger.ts'
+import type { GuardLedger } from '../ledger/open-ledger.ts'
 import { planSource } from '../project/declaring-files.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
@@ -19,7 +19,7 @@ import {
 
 export interface ViewRequest {
   readonly directory: string
-  readonly ledger: Ledger
+  readonly ledger: GuardLedger
   readonly settings: Settings
   /** false when this event cannot have changed how often files were edited: with many files that is most of what is to write. */
   readonly mayCount: boolean

@@ -1,25 +1,46 @@
-import type { HookCaller, HookReply } from '../../agents/hook-codec.ts'
-import { detectCaller } from '../../agents/hook-codecs.ts'
+import { isUtf8 } from 'node:buffer'
+import type { HookCaller, HookCodec, HookReply } from '../../agents/hook-codec.ts'
+import { detectCaller, type HookedAgent, hookCodecs } from '../../agents/hook-codecs.ts'
 import { GantryError } from '../../core/error.ts'
 import type { HookKind } from '../../core/hook-event.ts'
 import { findRoot, guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { openGuard } from '../../guard-engine/open-guard.ts'
 import { rules } from '../../rules/index.ts'
-import { codecOf, isHookedAgent } from './codec-of.ts'
-import type { HookProgram, HookRequest } from './hook-request.ts'
-import { readPayload } from './read-payload.ts'
-import { whyFailed } from './why-failed.ts'
 
-export interface HookAnswer {
+/** One call of a hook: its command line, its environment and its stdin. */
+export interface HookInvocation {
+  /** As the command line names it; may be an agent the guard does not know. */
+  readonly agent: string
+  /** The event's name from the command line. */
+  readonly event: string | null
+  readonly agentVersion: string | null
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** From stdin. */
+  readonly payload: Uint8Array
+  /** The event's id in the ledger: it counts once, even when two processes answer it. */
+  readonly eventId: string
+}
+
+/** The hook program that runs now. */
+export interface RunningHook {
+  /** The Node that runs it. */
+  readonly node: string
+  /** Absolute; null when the guard runs inside another program. */
+  readonly hookBin: string | null
+  /** Changes with every change of the program. */
+  readonly edition: string
+}
+
+export interface AnsweredHook {
   readonly reply: HookReply
-  /** null when the payload could not be understood. */
+  /** null when the payload could not be decoded. */
   readonly kind: HookKind | null
 }
 
 const silent: HookReply = { stdout: '', stderr: '', exitCode: 0 }
 
-/** One payload in, the agent's own kind of answer out. Never throws: whatever goes wrong blocks where blocking is possible. */
-export async function answerHook(request: HookRequest, program: HookProgram): Promise<HookAnswer> {
+/** Decodes the payload, asks the guard and encodes its decision for the agent. Never throws: an error blocks where the agent can be blocked. */
+export async function answerHook(request: HookInvocation, program: RunningHook): Promise<AnsweredHook> {
   const { agent, event: name, agentVersion, env, eventId } = request
   const caller: HookCaller = { event: name, env, version: agentVersion }
   let codec = codecOf(agent)
@@ -32,7 +53,7 @@ export async function answerHook(request: HookRequest, program: HookProgram): Pr
     const event = codec.decode(payload, caller)
     kind = event.kind
     if (kind === 'other' && codec.events.some((registered) => registered.event === name)) {
-      // A hook is not to be talked out of its event by a payload that names one nobody knows.
+      // A payload that names an unknown event must not turn off the hook of a registered one.
       payload = undefined
       throw new GantryError('INVALID_FILE', `the payload is not one of ${name}`)
     }
@@ -46,4 +67,62 @@ export async function answerHook(request: HookRequest, program: HookProgram): Pr
   } catch (error) {
     return { reply: codec.fail(payload, caller, whyFailed(error)), kind }
   }
+}
+
+/** The agent's reply to an error of the guard itself. */
+export function failedReply(
+  {
+    agent,
+    event,
+    env,
+    agentVersion,
+    payload,
+  }: Omit<HookInvocation, 'payload' | 'eventId'> & { readonly payload: Uint8Array | undefined },
+  error: unknown,
+): HookReply {
+  const read = payload === undefined ? undefined : readPayload(payload)
+  return codecOf(agent).fail(read, { event, env, version: agentVersion }, whyFailed(error))
+}
+
+function isHookedAgent(agent: string): agent is HookedAgent {
+  return Object.hasOwn(hookCodecs, agent)
+}
+
+/** The codec of the agent named on the command line. For an unknown agent nothing can be decoded, and every event is blocked. */
+export function codecOf(agent: string): HookCodec {
+  if (isHookedAgent(agent)) return hookCodecs[agent]
+  return {
+    ...hookCodecs['claude-code'],
+    events: [],
+    decode: () => {
+      throw new GantryError('USAGE', `the guard does not know an agent called ${agent}`)
+    },
+    // Exit code 2 with the reason on stderr is the form most agents understand.
+    fail: (_payload, _caller, why) => ({
+      stdout: '',
+      stderr: `the guard itself failed: ${why}\n`,
+      exitCode: 2,
+    }),
+  }
+}
+
+/** Parses the payload as one JSON value. Invalid UTF-8 is an error: a replaced byte in a path would name another file. */
+export function readPayload(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw new GantryError('INVALID_FILE', 'the agent sent its hook an empty payload')
+  if (!isUtf8(bytes)) throw new GantryError('INVALID_FILE', 'the payload is not UTF-8 text')
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
+  } catch (cause) {
+    throw new GantryError('INVALID_FILE', 'the payload is not one JSON value', { cause })
+  }
+}
+
+/** What is wrong and how to fix it. For a bug of the guard also the line of code. */
+function whyFailed(error: unknown): string {
+  if (error instanceof GantryError)
+    return error.hint === undefined ? error.message : `${error.message}. ${error.hint}`
+  if (!(error instanceof Error)) return String(error)
+  const where = error.stack?.split('\n').find((line) => line.trim().startsWith('at '))
+  return where === undefined ? error.message : `${error.message} (${where.trim()})`
 }

@@ -1,12 +1,8 @@
 import type { HookReply } from '../../agents/hook-codec.ts'
 import { quickId } from '../../io/quick-random.ts'
 import { readInput } from '../../io/read-input.ts'
-import type { HookAnswer } from './answer-hook.ts'
-import { type Deadline, startDeadline } from './deadline.ts'
-import { type HookArguments, hookArguments } from './hook-arguments.ts'
-import type { HookRequest } from './hook-request.ts'
+import type { AnsweredHook, HookInvocation } from './answer-hook.ts'
 import { type ResidentCall, residentAt } from './resident/resident-at.ts'
-import { whyFailed } from './why-failed.ts'
 
 export interface HookCall extends ResidentCall {
   readonly argv: readonly string[]
@@ -35,7 +31,7 @@ export async function runHook(call: HookCall): Promise<HookRun> {
   try {
     return await answered(call, given, deadline)
   } catch (error) {
-    return await failed(call, given, whyFailed(error))
+    return await failed(call, given, error)
   } finally {
     deadline.clear()
   }
@@ -49,9 +45,9 @@ async function answered(call: HookCall, given: HookArguments, deadline: Deadline
     return { ...(await failed(call, given, 'the agent did not end what it told its hook')), isStuck: true }
   if (input === 'too_large')
     return await failed(call, given, `the payload is larger than ${maxPayloadBytes / 1024 / 1024} MiB`)
-  const request: HookRequest = { ...given, env: call.env, payload: input, eventId: `e_${quickId(16)}` }
+  const request: HookInvocation = { ...given, env: call.env, payload: input, eventId: `e_${quickId(16)}` }
   const resident = residentAt(call)
-  const answer = async (): Promise<HookAnswer> => {
+  const answer = async (): Promise<AnsweredHook> => {
     const reply = (await resident?.ask(request)) ?? null
     if (reply !== null) return { reply, kind: null }
     const { answerHook } = await import('./answer-hook.ts')
@@ -63,16 +59,79 @@ async function answered(call: HookCall, given: HookArguments, deadline: Deadline
   return { reply: first.reply, isStuck: false, startHelper: startsHelper ? resident.start : null }
 }
 
-/** With the payload where there is one: a stop that was already refused must not be held by a guard that does not work. */
+/** With the payload where there is one: a guard that does not work must not hold an agent whose stop was already refused. */
 async function failed(
-  call: HookCall,
-  { agent, event, agentVersion }: HookArguments,
-  why: string,
-  input?: Uint8Array,
+  { env }: HookCall,
+  given: HookArguments,
+  error: unknown,
+  payload?: Uint8Array,
 ): Promise<HookRun> {
-  const { codecOf } = await import('./codec-of.ts')
-  const { readPayload } = await import('./read-payload.ts')
-  const payload = input === undefined ? undefined : readPayload(input)
-  const reply = codecOf(agent).fail(payload, { event, env: call.env, version: agentVersion }, why)
-  return { reply, isStuck: false, startHelper: null }
+  const { failedReply } = await import('./answer-hook.ts')
+  return { reply: failedReply({ ...given, env, payload }, error), isStuck: false, startHelper: null }
+}
+
+/** `--agent NAME [EVENT] [--agent-version V]`. */
+export interface HookArguments {
+  readonly agent: string
+  readonly event: string | null
+  readonly agentVersion: string | null
+}
+
+/** A sentence when they make no sense: a hook that guesses would guard something else. */
+export function hookArguments(argv: readonly string[]): HookArguments | string {
+  const values = new Map<string, string>()
+  const events: string[] = []
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? ''
+    const [name = '', inline] = word.split(/=(.*)/s, 2)
+    if (!word.startsWith('-')) events.push(word)
+    else if (name !== '--agent' && name !== '--agent-version') return `there is no option ${name}`
+    else if (values.has(name)) return `${name} is given twice`
+    else {
+      const value = inline ?? argv[index + 1]
+      if (inline === undefined) index += 1
+      if (value === undefined || value === '') return `${name} needs a value`
+      values.set(name, value)
+    }
+  }
+  const agent = values.get('--agent')
+  if (agent === undefined) return '--agent is missing'
+  if (events.length > 1) return `one event at most, not ${events.join(' and ')}`
+  return { agent, event: events[0] ?? null, agentVersion: values.get('--agent-version') ?? null }
+}
+
+/** When an answer must be out. */
+interface Deadline {
+  readonly passed: Promise<'late'>
+  clear(): void
+}
+
+/** Most hooks are done long before, and need not know how long they would have had. */
+const carefreeMs = 1_000
+/** Where nothing is registered. */
+const defaultTimeoutMs = 5_000
+
+/** Before the agent's own: most agents go on as if nothing had been said when a hook takes too long. */
+function startDeadline(given: HookArguments): Deadline {
+  const { promise: passed, resolve } = Promise.withResolvers<'late'>()
+  let isOver = false
+  let timer = setTimeout(async () => {
+    const limitMs = await registeredMs(given)
+    if (!isOver) timer = setTimeout(resolve, limitMs - carefreeMs, 'late')
+  }, carefreeMs)
+  return {
+    passed,
+    clear: () => {
+      isOver = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function registeredMs({ agent, event }: HookArguments): Promise<number> {
+  const { codecOf } = await import('./answer-hook.ts')
+  const registered = codecOf(agent).events.filter((one) => event === null || one.event === event)
+  const timeouts = registered.map(({ timeoutSeconds }) => timeoutSeconds * 1000)
+  const timeoutMs = timeouts.length === 0 ? defaultTimeoutMs : Math.min(...timeouts)
+  return timeoutMs - Math.min(2_000, timeoutMs * 0.2)
 }

@@ -7,18 +7,20 @@ import { openAppendLog } from '../../io/append-log.ts'
 import { systemClock } from '../../io/clock.ts'
 import { writeFileAtomic, writeJsonAtomic } from '../../io/files.ts'
 import { openEventRecorder } from '../../store/event-recorder.ts'
-import type { Failure } from './failure.ts'
 import { iterationRecord } from './iteration-record.ts'
-import { judgeIteration } from './judge-iteration.ts'
+import {
+  type Failure,
+  type JudgedRun,
+  judgeIteration,
+  type Verification,
+  verifyTree,
+} from './judge-iteration.ts'
+import type { PlanWork } from './open-plan-work.ts'
 import { readPlanFile, writePlanFile } from './plan-file.ts'
-import type { KeyedTask } from './plan-tasks.ts'
-import type { PlanWork } from './plan-work.ts'
-import { type Reconciled, reconcilePlan } from './reconcile-plan.ts'
-import { requiredNow } from './required-commands.ts'
+import { type KeyedTask, type Reconciled, reconcilePlan, taskSection } from './plan-tasks.ts'
+import { requiredNow } from './prepare-plan.ts'
 import { runAgentOnTask } from './run-agent-on-task.ts'
 import { taskPrompt } from './task-prompt.ts'
-import { taskSection } from './task-section.ts'
-import { type JudgedRun, type Verification, verifyTree } from './verify-tree.ts'
 
 export interface IterationRequest {
   readonly id: string

@@ -2,8 +2,8 @@ import type { AgentOutcome } from '../../agents/contract.ts'
 import { interactionMetrics } from '../../analysis/metrics.ts'
 import type { GateResult, TrialRecord } from '../../core/trial.ts'
 import type { Verdict } from '../../core/verdict.ts'
-import type { PlanWork } from './plan-work.ts'
-import type { JudgedRun } from './verify-tree.ts'
+import type { JudgedRun } from './judge-iteration.ts'
+import type { PlanWork } from './open-plan-work.ts'
 
 export interface IterationFacts {
   readonly id: string
@@ -65,4 +65,47 @@ function gateOf({ command, status, notCounted, tail, ...evidence }: JudgedRun): 
     message: notCounted === undefined ? `${command}: ${status}` : `${command}: ${notCounted}`,
     detail: { command, status, ...evidence, tail },
   }
+}
+
+/** How far a plan run is, folded from the records of its iterations and from nothing else. */
+export interface PlanProgress {
+  /** Those that really happened. */
+  readonly iterations: number
+  /** By task: attempts that were not accepted. */
+  readonly attempts: ReadonlyMap<string, number>
+  /** Iterations in a row, up to the last, that did not really happen. */
+  readonly lostInRow: number
+  readonly spentUsd: number
+  /** Iterations whose cost nobody knows. */
+  readonly unmetered: number
+}
+
+export const noProgress: PlanProgress = {
+  iterations: 0,
+  attempts: new Map(),
+  lostInRow: 0,
+  spentUsd: 0,
+  unmetered: 0,
+}
+
+export type IterationEnd = Pick<TrialRecord, 'case' | 'verdict' | 'costUsd'>
+
+export function withIteration(
+  progress: PlanProgress,
+  { case: key, verdict, costUsd }: IterationEnd,
+): PlanProgress {
+  const paid = {
+    spentUsd: progress.spentUsd + (costUsd ?? 0),
+    unmetered: progress.unmetered + (costUsd === null ? 1 : 0),
+  }
+  if (verdict === 'infra' || verdict === 'invalid')
+    return { ...progress, ...paid, lostInRow: progress.lostInRow + 1 }
+  const failed = (progress.attempts.get(key) ?? 0) + (verdict === 'fail' ? 1 : 0)
+  const attempts = new Map(progress.attempts).set(key, failed)
+  return { ...paid, iterations: progress.iterations + 1, attempts, lostInRow: 0 }
+}
+
+/** null when nothing that was done has a known cost. */
+export function costSoFar({ spentUsd, iterations, lostInRow, unmetered }: PlanProgress): number | null {
+  return unmetered > 0 && unmetered >= iterations + lostInRow ? null : spentUsd
 }

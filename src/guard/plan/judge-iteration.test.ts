@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeIteration } from './judge-iteration.ts'
-import type { JudgedRun } from './verify-tree.ts'
+import { type JudgedRun, judgeIteration } from './judge-iteration.ts'
 
 const green: JudgedRun = {
   kind: 'test',

@@ -1,4 +1,4 @@
-import { type PlanTask, parsePlan } from '../../guard-engine/project/parse-plan.ts'
+import { headingOf, markdownLines, type PlanTask, parsePlan } from '../../guard-engine/project/parse-plan.ts'
 
 export interface KeyedTask extends PlanTask {
   /** Its title; from the second task of the same title on with a number. Counters and boxes go by it, not by the line. */
@@ -13,4 +13,62 @@ export function planTasks(text: string): readonly KeyedTask[] {
     seen.set(title, count)
     return { ...task, key: count === 1 ? title : `${title} (${count})` }
   })
+}
+
+/** The same text with these boxes ticked or opened; nothing else of it changes, line ends included. Lines count from 1. */
+export function setBoxes(text: string, done: ReadonlyMap<number, boolean>): string {
+  const parts = text.split(/(\r\n|\r|\n)/)
+  for (const [line, isDone] of done) {
+    // Between the lines stand their ends.
+    const at = (line - 1) * 2
+    const part = parts[at]
+    if (part !== undefined)
+      parts[at] = part.replace(/^(\uFEFF?[-*+] \[)([ xX])(?=\])/, (whole, start: string, mark: string) =>
+        (mark !== ' ') === isDone ? whole : `${start}${isDone ? 'x' : ' '}`,
+      )
+  }
+  return parts.join('')
+}
+
+export interface Reconciled {
+  /** The plan as it goes on: notes of the agent stay, boxes are as they were, and the task at hand is open. */
+  readonly text: string
+  /** Did the agent tick the task at hand? */
+  readonly ticked: boolean
+  /** Titles of other tasks whose boxes the agent changed; they are as before. */
+  readonly others: readonly string[]
+  /** Titles of tasks that were gone. Then the whole plan is as before: nobody finishes a plan by shortening it. */
+  readonly missing: readonly string[]
+}
+
+/** What becomes of the plan after an agent had it in its hands. Boxes are Gantry's alone. `after` is null when the file is gone. */
+export function reconcilePlan(before: string, after: string | null, current: string): Reconciled {
+  const then = planTasks(before)
+  const now = new Map(planTasks(after ?? '').map((task) => [task.key, task]))
+  const missing = then.filter(({ key }) => !now.has(key)).map(({ title }) => title)
+  const ticked = now.get(current)?.done === true
+  if (missing.length > 0) return { text: opened(before, current), ticked, others: [], missing }
+  const known = new Map(then.map(({ key, done }) => [key, done]))
+  const wanted = (key: string): boolean => key !== current && known.get(key) === true
+  const changed = [...now.values()].filter(({ key, done }) => done !== wanted(key))
+  const text = setBoxes(after ?? '', new Map(changed.map(({ key, line }) => [line, wanted(key)])))
+  const others = changed.filter(({ key }) => key !== current).map(({ title }) => title)
+  return { text, ticked, others, missing }
+}
+
+function opened(text: string, key: string): string {
+  const task = planTasks(text).find((one) => one.key === key)
+  return task === undefined ? text : setBoxes(text, new Map([[task.line, false]]))
+}
+
+/** The task's own lines as they stand in the plan, code included, to the next task or heading; with the heading above it. */
+export function taskSection(text: string, task: Pick<KeyedTask, 'line'>): readonly string[] {
+  const lines = text.split(/\r\n|\r|\n/)
+  const headings = markdownLines(text).filter((line) => headingOf(line.text) !== null)
+  const above = headings.findLast(({ number }) => number < task.line)
+  const bounds = [...headings.map(({ number }) => number), ...planTasks(text).map(({ line }) => line)]
+  const end = Math.min(lines.length + 1, ...bounds.filter((line) => line > task.line))
+  const own = lines.slice(task.line - 1, end - 1)
+  const last = own.findLastIndex((line) => line.trim() !== '')
+  return [...(above === undefined ? [] : [above.text]), ...own.slice(0, last + 1)]
 }

@@ -2,9 +2,15 @@ import { join } from 'node:path'
 import { loadProject, type Project } from '../../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../../config/resolve-agent.ts'
 import { GantryError } from '../../core/error.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { createRedaction, type Redaction } from '../../core/redaction.ts'
-import type { DeclaredCommand } from '../../guard-engine/contract.ts'
+import type { DeclaredCommand, ProjectFacts } from '../../guard-engine/contract.ts'
+import { requiredCommands as required } from '../../guard-engine/evidence/declared-commands.ts'
+import { historyFold } from '../../guard-engine/history/index.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
+import { planSource } from '../../guard-engine/project/declaring-files.ts'
+import { lookAtProject } from '../../guard-engine/project/look-at-project.ts'
+import { parsePlan } from '../../guard-engine/project/parse-plan.ts'
 import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 import type { Settings } from '../../guard-engine/settings/settings.ts'
 import { agentEnvironment } from '../../guard-install/agent-environment.ts'
@@ -20,7 +26,6 @@ import type { PriceTable } from '../../models/pricing.ts'
 import { requirePlanFile } from './plan-file.ts'
 import type { PlanRequest } from './plan-request.ts'
 import { type KeyedTask, planTasks } from './plan-tasks.ts'
-import { declaredNow, requiredNow } from './required-commands.ts'
 
 /** A plan run that is ready to start: everything resolved and checked, nothing spent and nothing changed. */
 export interface PreparedPlan {
@@ -124,4 +129,41 @@ function requireKey({ name, driver, probe }: ResolvedAgent, modelLink: ModelLink
   throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
     hint: probe.problem ?? 'Set the key of a provider.',
   })
+}
+
+interface CommandPlace {
+  readonly root: string
+  readonly settings: Settings
+  /** Path of the plan below the root, and what it says. */
+  readonly plan: string
+  readonly planText: string
+  /** Declared when the run began: whatever the agent does to the files, they stay. */
+  readonly declared: readonly DeclaredCommand[]
+}
+
+/** Every command that must be green, by the same reading as the guard's gate. */
+export async function requiredNow(place: CommandPlace): Promise<readonly DeclaredCommand[]> {
+  const { settings, declared } = place
+  const { initial } = historyFold
+  const history = { ...initial, session: { ...initial.session, declared } }
+  return required({ history, settings, project: await projectNow(place) })
+}
+
+/** What is declared in the project now. */
+async function declaredNow(place: Omit<CommandPlace, 'declared'>): Promise<readonly DeclaredCommand[]> {
+  return (await projectNow(place)).commands
+}
+
+async function projectNow(place: Omit<CommandPlace, 'declared'>): Promise<ProjectFacts> {
+  const project = await lookAtProject(place.root, place.settings, { entries: false })
+  if (place.plan === planSource) return project
+  const own = parsePlan(place.planText).verification.map(
+    (command): DeclaredCommand => ({
+      command,
+      kind: kindOfCommand(command),
+      source: place.plan,
+      explicit: true,
+    }),
+  )
+  return { ...project, commands: [...own, ...project.commands] }
 }

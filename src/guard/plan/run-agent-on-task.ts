@@ -5,7 +5,7 @@ import { asObject, asString } from '../../core/json-fields.ts'
 import { guardHooks } from '../../guard-engine/agent-hooks.ts'
 import { runLinkedAgent } from '../../model-link/run-linked-agent.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
-import type { PlanWork } from './plan-work.ts'
+import type { PlanWork } from './open-plan-work.ts'
 
 export interface TaskTurn {
   readonly prompt: string

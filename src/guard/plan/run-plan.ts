@@ -3,7 +3,7 @@ import { formatPosition, GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { viewsBelow } from '../../guard-engine/views/state-directory.ts'
-import { describeGuard } from '../../guard-install/describe-guard.ts'
+import { describeGuard } from '../../guard-install/guard-for-agent.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'
 import { systemClock } from '../../io/clock.ts'
 import { gitInfo } from '../../io/git.ts'
@@ -11,11 +11,10 @@ import { uncommitted } from '../../io/git-commit.ts'
 import type { LiveRun, RunStatus, Store } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
 import { resumeRun } from '../../store/resume-run.ts'
-import { lockProject } from './lock-project.ts'
-import { openPlanWork } from './open-plan-work.ts'
+import { costSoFar, noProgress, type PlanProgress, withIteration } from './iteration-record.ts'
+import { lockProject, openPlanWork } from './open-plan-work.ts'
 import type { PlanEvent, PlanState, PlanStep } from './plan-event.ts'
 import { readPlanFile, requirePlanFile } from './plan-file.ts'
-import { costSoFar, noProgress, type Progress, withIteration } from './plan-progress.ts'
 import { planTasks } from './plan-tasks.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
 import { takeUp } from './take-up.ts'
@@ -127,7 +126,7 @@ function whatBroke({ message, hint, at }: GantryError): string {
   return `${where}${message}${hint === undefined ? '' : `. ${hint}`}`
 }
 
-async function progressOf(run: LiveRun): Promise<Progress> {
+async function progressOf(run: LiveRun): Promise<PlanProgress> {
   let progress = noProgress
   for await (const record of run.trials()) progress = withIteration(progress, record)
   return progress

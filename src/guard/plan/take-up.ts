@@ -1,19 +1,18 @@
 import type { TrialRecord } from '../../core/trial.ts'
+import { printable } from '../../guard-engine/printable.ts'
 import { namesIn } from '../../io/directory.ts'
+import { commitAll } from '../../io/git-commit.ts'
 import type { LiveRun } from '../../store/contract.ts'
 import { runFile } from '../../store/run-paths.ts'
-import { closeTask } from './close-task.ts'
-import { type Failure, failureFrom } from './failure.ts'
-import { iterationRecord } from './iteration-record.ts'
-import { readPlanFile, writePlanFile } from './plan-file.ts'
-import { noProgress, type Progress, withIteration } from './plan-progress.ts'
-import type { PlanWork } from './plan-work.ts'
-import type { Begun } from './private-notes.ts'
-import { reconcilePlan } from './reconcile-plan.ts'
+import { iterationRecord, noProgress, type PlanProgress, withIteration } from './iteration-record.ts'
+import { type Failure, failureFrom } from './judge-iteration.ts'
+import type { Begun, PlanWork } from './open-plan-work.ts'
+import { readPlanFile, requirePlanFile, writePlanFile } from './plan-file.ts'
+import { planTasks, reconcilePlan, setBoxes } from './plan-tasks.ts'
 
 /** What earlier processes of the run left to go on from. */
 export interface TakenUp {
-  readonly progress: Progress
+  readonly progress: PlanProgress
   /** By the name of the task in the records: the tree when it was begun, and why its last attempt was not accepted. */
   readonly baselines: Map<string, string>
   readonly failures: Map<string, Failure>
@@ -82,4 +81,20 @@ function cutOff(work: PlanWork, id: string, { task, line, plan }: Begun): TrialR
   })
   work.run.finishTrial(record)
   return record
+}
+
+const maxMessageLength = 200
+
+/** Ticks the box of a verified task and, where it was asked for, commits. Whoever dies in between does the rest on resumption. */
+export async function closeTask(work: PlanWork, id: string, key: string): Promise<string | null> {
+  const { file, run, prepared, checkEnv, leaveOut } = work
+  const text = requirePlanFile(file)
+  const task = planTasks(text).find((one) => one.key === key)
+  if (task !== undefined && !task.done) writePlanFile(file, setBoxes(text, new Map([[task.line, true]])))
+  const { root, commit } = prepared.request
+  const made = commit
+    ? await commitAll({ root, leaveOut, env: checkEnv }, printable(task?.title ?? key, maxMessageLength))
+    : null
+  run.checkpoint(id, 'closed', { task: key, commit: made })
+  return made
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { planTasks } from './plan-tasks.ts'
-import { type PromptFacts, taskPrompt } from './task-prompt.ts'
-import { taskSection } from './task-section.ts'
+import { planTasks, taskSection } from './plan-tasks.ts'
+import { type TaskPromptFacts, taskPrompt } from './task-prompt.ts'
 
 const plan = `# Plan
 
@@ -27,7 +26,7 @@ function section(title: string): readonly string[] {
   return task === undefined ? [] : taskSection(plan, task)
 }
 
-const facts: PromptFacts = {
+const facts: TaskPromptFacts = {
   plan: 'IMPLEMENTATION_PLAN.md',
   section: section('second'),
   commands: [{ command: 'npm test', kind: 'test', source: 'AGENTS.md', explicit: true }],

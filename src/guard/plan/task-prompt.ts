@@ -1,9 +1,9 @@
 import { fenced, fitting } from '../../guard-engine/context/block.ts'
 import type { DeclaredCommand } from '../../guard-engine/contract.ts'
 import { printable } from '../../guard-engine/printable.ts'
-import type { Failure } from './failure.ts'
+import type { Failure } from './judge-iteration.ts'
 
-export interface PromptFacts {
+export interface TaskPromptFacts {
   /** Path of the plan as a person would write it. */
   readonly plan: string
   readonly section: readonly string[]
@@ -20,7 +20,7 @@ const maxSectionLength = 8_000
 const maxTailLength = 6_000
 
 /** What the agent is asked. Whatever a repository or a command wrote stands in fences. */
-export function taskPrompt(facts: PromptFacts): string {
+export function taskPrompt(facts: TaskPromptFacts): string {
   const { plan, section, commands, failure } = facts
   return [
     `Do one task of ${plan}, and nothing else of it. Nobody answers questions: decide, and go on.`,
@@ -49,7 +49,10 @@ export function taskPrompt(facts: PromptFacts): string {
   ].join('\n')
 }
 
-function lastAttempt({ attempt, maxAttempts }: PromptFacts, { reason, tail }: Failure): readonly string[] {
+function lastAttempt(
+  { attempt, maxAttempts }: TaskPromptFacts,
+  { reason, tail }: Failure,
+): readonly string[] {
   return [
     heading(`Attempt ${attempt} of ${maxAttempts}`),
     'What the last attempt left is in the files. It was not accepted:',

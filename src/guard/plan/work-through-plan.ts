@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { counted } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { formatCost } from '../../report/quantity.ts'
-import { closeTask } from './close-task.ts'
+import { lastEvents } from '../status/guard-status.ts'
 import { type Iteration, iterate } from './iterate.ts'
+import { type PlanProgress, withIteration } from './iteration-record.ts'
+import type { PlanWork } from './open-plan-work.ts'
 import type { PlanState } from './plan-event.ts'
 import { requirePlanFile } from './plan-file.ts'
-import { type Progress, withIteration } from './plan-progress.ts'
 import { type KeyedTask, planTasks } from './plan-tasks.ts'
-import type { PlanWork } from './plan-work.ts'
-import { iterationId, type TakenUp } from './take-up.ts'
-import { watchGuard } from './watch-guard.ts'
+import { closeTask, iterationId, type TakenUp } from './take-up.ts'
 
 export interface PlanEnd {
   readonly state: PlanState
   readonly reason: string
-  readonly progress: Progress
+  readonly progress: PlanProgress
 }
 
 /** Iterations in a row that did not really happen, until it is given up. */
@@ -102,7 +102,7 @@ async function settle(work: PlanWork, task: KeyedTask, iteration: Iteration, num
 function reasonToStop(
   { prepared: { request, redaction } }: PlanWork,
   task: KeyedTask,
-  { attempts, iterations, spentUsd, lostInRow }: Progress,
+  { attempts, iterations, spentUsd, lostInRow }: PlanProgress,
   failure: string,
   lost: string,
 ): Omit<PlanEnd, 'progress'> | null {
@@ -132,4 +132,23 @@ function reasonToStop(
 async function pause({ signal }: PlanWork, { failure }: TrialRecord, lostInRow: number): Promise<void> {
   if (lostInRow >= lostMax || (failure !== 'rate_limit' && failure !== 'overloaded')) return
   await sleep(5_000 * 2 ** (lostInRow - 1), undefined, { signal }).catch(() => {})
+}
+
+/** Says once, after an iteration, when the hooks of an agent were never called: then it was not held, whatever files say. */
+function watchGuard({ prepared, step }: PlanWork): () => void {
+  const { guard, host, request } = prepared
+  if (guard.kind !== 'installed' && guard.kind !== 'temporary') return () => {}
+  const since = new Date().toISOString()
+  let isSettled = false
+  return () => {
+    if (isSettled) return
+    isSettled = true
+    const seen = lastEvents(guardHome(host), request.root).get(guard.agent) ?? ''
+    if (seen >= since) return
+    step({
+      kind: 'note',
+      level: 'warning',
+      message: `The guard heard nothing of ${request.agent}: its hooks did not run. Gantry's own verification decides all the same. See gantry guard status --agent ${guard.agent}.`,
+    })
+  }
 }

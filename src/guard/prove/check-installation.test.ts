@@ -7,7 +7,7 @@ import { appendNote } from '../../guard-engine/ledger/open-ledger.ts'
 import { sealFiles } from '../../guard-engine/seal/seal-files.ts'
 import { installHooks } from '../../guard-install/install-hooks.ts'
 import { checkInstallation } from './check-installation.ts'
-import { switchedOffGates } from './switched-off-gates.ts'
+import { switchedOffGates } from './prove.ts'
 
 let base: string
 

@@ -5,7 +5,7 @@ import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { LedgerEntry } from '../../guard-engine/contract.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 import type { Boundary, ModelCall } from '../../models/boundary/contract.ts'
-import type { AgentTraits } from './agent-traits.ts'
+import type { AgentTraits } from './choose-subjects.ts'
 
 /** A real agent whose model is a script, ready to be played in scratch projects that have the guard in them. */
 export interface ProofStage {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { proofText } from './proof-text.ts'
-import type { Proof } from './prove.ts'
+import type { GuardProof } from './prove.ts'
 
 const gate = { expected: 'that it is refused', seen: 'refused', why: null, durationMs: 1200 }
-const proof: Proof = {
+const proof: GuardProof = {
   verdict: 'fires',
   switchedOff: ['No file is protected.'],
   agents: [

@@ -4,7 +4,7 @@ import { plainLine } from '../../report/plain-text.ts'
 import { textTable } from '../../report/text-table.ts'
 import { wrapText } from '../../report/text-width.ts'
 import type { InstallationCheck } from './check-installation.ts'
-import type { AgentProof, Proof } from './prove.ts'
+import type { AgentProof, GuardProof } from './prove.ts'
 import type { ProofVerdict, ProvenGate } from './prove-agent.ts'
 
 export interface ProofLook {
@@ -16,7 +16,7 @@ export interface ProofLook {
 }
 
 /** For a person: a table for each agent, below it in full what an agent cannot do. */
-export function proofText({ agents, switchedOff, verdict }: Proof, look: ProofLook): string {
+export function proofText({ agents, switchedOff, verdict }: GuardProof, look: ProofLook): string {
   const { bold, yellow } = pc.createColors(look.color)
   const lines = agents.flatMap((proof) => [...agentLines(proof, look), ''])
   if (switchedOff.length > 0) {
@@ -28,7 +28,7 @@ export function proofText({ agents, switchedOff, verdict }: Proof, look: ProofLo
   return `${lines.join('\n')}\n`
 }
 
-const closing: Readonly<Record<Proof['verdict'], string>> = {
+const closing: Readonly<Record<GuardProof['verdict'], string>> = {
   fires: 'Everything that can be enforced fires.',
   'does not fire': 'The guard does not hold as it should.',
   'not shown': 'Not everything could be shown.',

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { GantryError } from '../../core/error.ts'
+import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
+import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 import { makeDirectories } from '../../io/directory.ts'
 import { monotonicMs } from '../../io/monotonic.ts'
@@ -9,7 +11,6 @@ import { checkInstallation, type InstallationCheck } from './check-installation.
 import type { ProofSubject } from './choose-subjects.ts'
 import { type ProvenGate, proveAgent } from './prove-agent.ts'
 import { openStage } from './stage.ts'
-import { switchedOffGates } from './switched-off-gates.ts'
 
 export interface ProofRequest {
   readonly subjects: readonly ProofSubject[]
@@ -34,7 +35,7 @@ export interface AgentProof {
   readonly durationMs: number
 }
 
-export interface Proof {
+export interface GuardProof {
   readonly agents: readonly AgentProof[]
   /** What the project's own settings keep from firing in it. */
   readonly switchedOff: readonly string[]
@@ -42,7 +43,7 @@ export interface Proof {
 }
 
 /** One agent after the other, each with the hooks `guard install` would write. */
-export async function prove(request: ProofRequest): Promise<Proof> {
+export async function prove(request: ProofRequest): Promise<GuardProof> {
   const agents: AgentProof[] = []
   for (const subject of request.subjects) agents.push(await proveSubject(subject, request))
   const { root, env } = request.place
@@ -78,7 +79,7 @@ async function proveSubject(subject: ProofSubject, request: ProofRequest): Promi
 }
 
 /** One that does not fire is the news, whatever else could not be shown. */
-function verdictOf(agents: readonly AgentProof[]): Proof['verdict'] {
+function verdictOf(agents: readonly AgentProof[]): GuardProof['verdict'] {
   const isOpen = agents.some(
     ({ gates, installation: { state, seal } }) =>
       state === 'different' || seal === 'broken' || gates.some(({ verdict }) => verdict === 'does not fire'),
@@ -88,4 +89,25 @@ function verdictOf(agents: readonly AgentProof[]): Proof['verdict'] {
     ({ problem, gates }) => problem !== null || gates.some(({ verdict }) => verdict === 'not shown'),
   )
   return isUnshown ? 'not shown' : 'fires'
+}
+
+/** What the settings of a project keep from firing there, though the agent could: sentences, none when all is on. */
+export async function switchedOffGates(
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly string[]> {
+  const read = await readSettings({ root, env, userDir: guardHome(env) })
+  if (read.kind === 'broken')
+    return [`The settings cannot be read, so that every tool is denied: ${read.problem}`]
+  const { contextInjection, loopDetection, checklist, fileProtection } = read.settings
+  const asksNothing =
+    !checklist.requireVerification && !checklist.requireTestsPass && !checklist.requirePlanCheck
+  return [
+    ...(contextInjection.enabled ? [] : ['Context at the start and the relay over compaction are off.']),
+    ...(loopDetection.enabled ? [] : ['The loop warning is off.']),
+    ...(checklist.enabled && !asksNothing ? [] : ['No end of a turn is refused.']),
+    ...(fileProtection.enabled && fileProtection.protectedPatterns.length > 0
+      ? []
+      : ['No file is protected.']),
+  ]
 }

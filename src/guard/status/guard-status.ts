@@ -1,10 +1,16 @@
+import { parseVersion } from '../../agents/cli/version.ts'
 import type { Capability, HookCapabilities, HookCodec } from '../../agents/hook-codec.ts'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf } from '../../agents/hook-installers.ts'
+import { ledgerFiles, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
+import { findAgentProgram } from '../../guard-install/choose-agents.ts'
 import { type FoundInstall, findInstalls } from '../../guard-install/find-installs.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
-import type { FoundAgent } from './find-agent.ts'
+import { modifiedAtMs } from '../../io/directory.ts'
+import { exec } from '../../io/exec.ts'
+import { hermeticEnv } from '../../io/hermetic-env.ts'
+import { temporaryDirectory } from '../../io/temporary-directory.ts'
 
 export interface StatusRequest {
   readonly agents: readonly HookedAgent[]
@@ -86,4 +92,57 @@ function limitsOf(capabilities: HookCapabilities): readonly Limit[] {
   return all.flatMap(([capability, { kind, ...rest }]) =>
     kind === 'yes' || !('why' in rest) ? [] : [{ capability, kind, why: rest.why }],
   )
+}
+
+/** Older sessions than so many tell nothing about whether the guard is armed now. */
+const sessionsMax = 20
+
+/** When each agent last called a hook in this project, ISO 8601, as its ledger tells. `root` is the real path. */
+export function lastEvents(guardHome: string, root: string): ReadonlyMap<string, string> {
+  const [, ...sessions] = ledgerFiles(guardHome, root)
+  const newest = sessions
+    .map((path) => ({ path, at: modifiedAtMs(path) ?? 0 }))
+    .sort((one, other) => other.at - one.at)
+    .slice(0, sessionsMax)
+  const found = new Map<string, string>()
+  for (const { path } of newest) {
+    for (const entry of readLedger(guardHome, path).entries) {
+      if (entry.kind !== 'event') continue
+      const { agent } = entry.event
+      if (entry.at > (found.get(agent) ?? '')) found.set(agent, entry.at)
+    }
+  }
+  return found
+}
+
+interface FoundAgent {
+  readonly path: string
+  /** null when it does not tell. */
+  readonly version: string | null
+}
+
+/** A first start from a cold disk takes seconds for the larger agents. */
+const timeoutMs = 30_000
+
+/** The agent's program and its version; null when it is not on the PATH. */
+export async function findAgent(
+  agent: HookedAgent,
+  {
+    env,
+    signal,
+  }: { readonly env: Readonly<Record<string, string | undefined>>; readonly signal: AbortSignal },
+): Promise<FoundAgent | null> {
+  const path = findAgentProgram(agent, env)
+  if (path === null) return null
+  // Programs write into their HOME even when they are only asked for their version.
+  using scratch = temporaryDirectory('gantry-status-')
+  const result = await exec({
+    argv: [path, '--version'],
+    cwd: scratch.path,
+    env: hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path }),
+    timeoutMs,
+    maxOutputBytes: 4_096,
+    signal,
+  })
+  return { path, version: parseVersion(result.stdout.text) ?? parseVersion(result.stderr.text) }
 }

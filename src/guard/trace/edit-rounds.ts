@@ -1,5 +1,5 @@
 import { cappedMap } from './capped-map.ts'
-import type { TraceCall } from './trace-call.ts'
+import type { TraceCall } from './read-record.ts'
 import type { HotFile, LoopFigures } from './trace-report.ts'
 
 const maxFiles = 20_000

@@ -1,14 +1,10 @@
-import { callName } from './call-name.ts'
+import { counted } from '../../core/counted.ts'
 import { cappedMap } from './capped-map.ts'
 import { countEditRounds } from './edit-rounds.ts'
-import { countRefusals } from './refusals.ts'
-import { findRepeats } from './repeats.ts'
-import { suggestionsFor } from './suggestions.ts'
-import { keepTime } from './time-kept.ts'
+import type { TraceCall, TraceItem } from './read-record.ts'
+import { callName, findRepeats } from './repeats.ts'
 import { openTimeline } from './timeline.ts'
-import { countTools } from './tool-counts.ts'
-import type { TraceItem } from './trace-call.ts'
-import type { TraceReport, TraceSource } from './trace-report.ts'
+import type { RefusalFigure, TimeFigures, TraceReport, TraceSource } from './trace-report.ts'
 import { countVerification, verificationOf } from './verification.ts'
 
 export interface TraceFold {
@@ -69,5 +65,137 @@ export function foldTrace(options: { readonly editThreshold: number }): TraceFol
       }
       return { ...report, suggestions: suggestionsFor(report, edits.unverified()) }
     },
+  }
+}
+
+const manyDenials = 5
+const manyFailures = 3
+
+/** What could be done about it, as imperative sentences. `unverified`: files edited after the last green test run. */
+function suggestionsFor(report: Omit<TraceReport, 'suggestions'>, unverified: number): readonly string[] {
+  const { loops, verification, failures, refusals, source, results, total } = report
+  const found: string[] = []
+  const { suggested_threshold: suggested, edits_until_green: until } = loops
+  if (suggested !== null && suggested !== loops.edit_threshold)
+    found.push(
+      `Set loop_detection.edit_threshold to ${suggested}: in ${counted(until.rounds, 'round')} that ended green, 95% of the files took ${counted(until.p95 ?? 0, 'edit')} or fewer.`,
+    )
+  const [repeat] = loops.repeats
+  if (repeat !== undefined)
+    found.push(
+      `Look at what went round ${repeat.times} times without success: ${repeat.calls.join(', then ')}.`,
+    )
+  const tests = verification.filter(({ kind }) => kind === 'test')
+  if (unverified > 0 && tests.length > 0)
+    found.push(
+      `Run the tests: ${counted(unverified, 'file')} ${unverified === 1 ? 'was' : 'were'} edited after the last test run that is known to have passed.`,
+    )
+  if (report.hot_files.length > 0 && tests.length === 0)
+    found.push('Declare a test command, in AGENTS.md for example: files were edited and no test was run.')
+  // Tests are there to fail now and then.
+  const failure = failures.find(({ call }) => !verification.some(({ command }) => call.endsWith(command)))
+  if (failure !== undefined && failure.count >= manyFailures)
+    found.push(`See why this failed ${failure.count} times, or tell the agent another way: ${failure.call}`)
+  for (const { rule, denied } of refusals)
+    if (denied >= manyDenials)
+      found.push(
+        `Say in the prompt or in AGENTS.md what ${rule} forbids: it denied ${counted(denied, 'call')}.`,
+      )
+  if (total > 0 && results.unknown / total > 0.5)
+    found.push('Read the results with care: the agent did not tell how most of its calls ended.')
+  if (source.broken_lines > 0)
+    found.push(`Look at the log: ${counted(source.broken_lines, 'line')} of it could not be read.`)
+  return found
+}
+
+/** The span of a log. A clock that went back makes no negative time. */
+function keepTime(): { add(atMs: number): void; finish(): TimeFigures } {
+  let firstMs: number | null = null
+  let latestMs = 0
+  let longestPauseMs = 0
+  return {
+    add: (atMs) => {
+      if (firstMs === null) {
+        firstMs = atMs
+        latestMs = atMs
+      }
+      longestPauseMs = Math.max(longestPauseMs, atMs - latestMs)
+      latestMs = Math.max(latestMs, atMs)
+    },
+    finish: () => ({
+      started_at: firstMs === null ? null : new Date(firstMs).toISOString(),
+      ended_at: firstMs === null ? null : new Date(latestMs).toISOString(),
+      span_ms: firstMs === null ? 0 : latestMs - firstMs,
+      longest_pause_ms: longestPauseMs,
+    }),
+  }
+}
+
+const maxRules = 200
+/** A denial that names no rule of ours: a person or the agent's own settings said no. */
+const notOurs = 'outside the guard'
+
+/** How often each rule kept a call from happening or the agent from stopping. */
+function countRefusals(): { add(item: TraceItem): void; finish(): readonly RefusalFigure[] } {
+  const rules = cappedMap(
+    maxRules,
+    () => ({ denied: 0, refused: 0 }),
+    ({ denied, refused }) => denied + refused,
+  )
+  return {
+    add: (item) => {
+      if (item.kind === 'refusal') rules.at(item.rule)[item.verdict === 'deny' ? 'denied' : 'refused'] += 1
+      else if (item.result === 'denied') rules.at(item.rule ?? notOurs).denied += 1
+    },
+    finish: () =>
+      rules
+        .entries()
+        .map(([rule, counts]) => ({ rule, ...counts }))
+        .toSorted((a, b) => b.denied + b.refused - (a.denied + a.refused)),
+  }
+}
+
+const maxTools = 1_000
+
+interface ToolCounts {
+  add(call: TraceCall): void
+  finish(): Pick<TraceReport, 'total' | 'results' | 'tools'>
+}
+
+function countTools(): ToolCounts {
+  const results = { success: 0, failure: 0, denied: 0, unknown: 0 }
+  let total = 0
+  const tools = cappedMap(
+    maxTools,
+    () => ({ calls: 0, failures: 0, denials: 0, durationMs: 0, timed: 0 }),
+    ({ calls }) => calls,
+  )
+  return {
+    add: ({ tool, result, durationMs }) => {
+      total += 1
+      results[result] += 1
+      const figures = tools.at(tool)
+      figures.calls += 1
+      if (result === 'failure') figures.failures += 1
+      if (result === 'denied') figures.denials += 1
+      if (durationMs === null) return
+      figures.timed += 1
+      figures.durationMs += durationMs
+    },
+    finish: () => ({
+      total,
+      results,
+      tools: tools
+        .entries()
+        .map(([tool, { calls, failures, denials, durationMs, timed }]) => ({
+          tool,
+          calls,
+          share: calls / total,
+          failures,
+          denials,
+          duration_ms: timed === 0 ? null : durationMs,
+        }))
+        .toSorted((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1)),
+    }),
   }
 }

@@ -1,7 +1,6 @@
 import { isObject } from '../../core/json-fields.ts'
 import type { DecisionEntry, EventEntry, LedgerEntry } from '../../guard-engine/contract.ts'
-import { timeOf } from './time-of.ts'
-import type { TraceItem } from './trace-call.ts'
+import { type TraceItem, timeOf } from './read-record.ts'
 
 export interface LedgerReader {
   /** What one line adds to the report; null when it is no line of a ledger. */

@@ -1,6 +1,4 @@
 import { isObject } from '../../core/json-fields.ts'
-import { timeOf } from './time-of.ts'
-import type { TraceCall } from './trace-call.ts'
 
 const editTools =
   /^(?:edit|write|multiedit|notebookedit|apply_patch|replace|write_file|edit_file|create|str_replace\w*)$/i
@@ -55,4 +53,60 @@ function editedFiles(path: string | null, input: unknown): readonly string[] {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
+}
+
+/** Epoch ms of an ISO time; null when it is none. Lines of a log stand close together: the minute is worked out once. */
+export function timeOf(text: unknown): number | null {
+  if (typeof text !== 'string') return null
+  if (text.length !== utcLength || !text.endsWith('Z')) return parsed(text)
+  const minute = text.slice(0, minuteLength)
+  if (minute !== lastMinute) {
+    const atMs = parsed(`${minute}00.000Z`)
+    if (atMs === null) return parsed(text)
+    lastMinute = minute
+    lastMs = atMs
+  }
+  const seconds = Number(text.slice(minuteLength, -1))
+  return seconds >= 0 && seconds < 60 ? lastMs + Math.round(seconds * 1000) : parsed(text)
+}
+
+const utcLength = '2026-01-01T00:00:00.000Z'.length
+const minuteLength = '2026-01-01T00:00:'.length
+let lastMinute = ''
+let lastMs = 0
+
+function parsed(text: string): number | null {
+  const atMs = Date.parse(text)
+  return Number.isNaN(atMs) ? null : atMs
+}
+
+/** One thing of a log as the report sees it, whatever kind of log it stands in. */
+export type TraceItem = TraceCall | TraceRefusal
+
+export interface TraceCall {
+  readonly kind: 'call'
+  /** Epoch ms; null when the record tells none. */
+  readonly atMs: number | null
+  readonly tool: string
+  readonly result: 'success' | 'failure' | 'denied' | 'unknown'
+  /** Files it edited; none when it is no edit. */
+  readonly edits: readonly string[]
+  /** Of a shell call. */
+  readonly command: string | null
+  /** What it was about, for people: command or path. */
+  readonly label: string
+  readonly durationMs: number | null
+  readonly agentId: string | null
+  /** Of a denial: which rule spoke, null when it was not the guard. */
+  readonly rule: string | null
+  /** Same tool with same input; null when the record has none. */
+  readonly signature: string | null
+}
+
+/** The guard kept the agent from stopping, or spoke about something that is no call. */
+interface TraceRefusal {
+  readonly kind: 'refusal'
+  readonly atMs: number | null
+  readonly verdict: 'deny' | 'refuse'
+  readonly rule: string
 }

@@ -1,10 +1,11 @@
 import { GantryError } from '../../core/error.ts'
+import { ledgerFiles } from '../../guard-engine/ledger/read-ledger.ts'
+import { modifiedAtMs } from '../../io/directory.ts'
 import { readJsonlBatches } from '../../io/jsonl.ts'
 import { isFile } from '../../io/path-kind.ts'
 import { foldTrace } from './fold-trace.ts'
 import { openLedgerReader } from './read-ledger-line.ts'
-import { readRecord } from './read-record.ts'
-import type { TraceItem } from './trace-call.ts'
+import { readRecord, type TraceItem } from './read-record.ts'
 import type { TraceReport } from './trace-report.ts'
 
 export interface TraceRequest {
@@ -66,4 +67,11 @@ function notFound(file: string): GantryError {
   return new GantryError('NOT_FOUND', `there is no trace at ${file}`, {
     hint: 'Name the file, or run a guarded agent in this project first: trace_logging in harness.json must be on.',
   })
+}
+
+/** The ledger that was written last; null when the guard has seen no session of the project. `root` is the real path. */
+export function newestSession(guardHome: string, root: string): string | null {
+  const [, ...sessions] = ledgerFiles(guardHome, root)
+  const dated = sessions.map((path) => ({ path, at: modifiedAtMs(path) ?? 0 }))
+  return dated.sort((one, other) => other.at - one.at)[0]?.path ?? null
 }

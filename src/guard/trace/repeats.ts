@@ -1,8 +1,7 @@
 import type { StoredCall } from '../../guard-engine/contract.ts'
 import { onlyLooks } from '../../guard-engine/loops/only-looks.ts'
-import { callName } from './call-name.ts'
 import { cappedMap } from './capped-map.ts'
-import type { TraceCall } from './trace-call.ts'
+import type { TraceCall } from './read-record.ts'
 import type { RepeatFigure } from './trace-report.ts'
 
 const rounds = 3
@@ -107,4 +106,12 @@ function isQuiet({ tool, command, result }: TraceCall): boolean {
     outcome,
   }
   return onlyLooks(call)
+}
+
+const maxNameChars = 200
+
+/** A call in one line. */
+export function callName(tool: string, label: string): string {
+  const line = label.slice(0, maxNameChars).replaceAll(/\s+/g, ' ').trim()
+  return line === '' ? tool : `${tool}: ${line}`
 }

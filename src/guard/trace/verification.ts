@@ -1,10 +1,10 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { shorten } from '../../core/shorten.ts'
 import { cappedMap } from './capped-map.ts'
-import type { TraceCall } from './trace-call.ts'
+import type { TraceCall } from './read-record.ts'
 import type { VerificationFigure } from './trace-report.ts'
 
-export interface VerificationRun {
+export interface VerificationCall {
   readonly command: string
   readonly kind: VerificationFigure['kind']
   readonly result: 'passed' | 'failed' | 'unknown'
@@ -13,10 +13,10 @@ export interface VerificationRun {
 const maxCommands = 2_000
 const maxKnown = 20_000
 const maxCommandChars = 200
-const known = new Map<string, VerificationRun['kind'] | null>()
+const known = new Map<string, VerificationCall['kind'] | null>()
 
 /** null when the call is no test, lint or build command. A run whose exit is masked by what follows has no known result. */
-export function verificationOf({ command, result }: TraceCall): VerificationRun | null {
+export function verificationOf({ command, result }: TraceCall): VerificationCall | null {
   if (command === null || result === 'denied') return null
   const kind = kindOf(command)
   if (kind === null) return null
@@ -29,7 +29,7 @@ export function verificationOf({ command, result }: TraceCall): VerificationRun 
 /** Which page or step a command is about does not make it another kind. */
 const digits = /\d+/g
 
-function kindOf(command: string): VerificationRun['kind'] | null {
+function kindOf(command: string): VerificationCall['kind'] | null {
   const key = command.replaceAll(digits, '0')
   const remembered = known.get(key)
   if (remembered !== undefined) return remembered
@@ -43,11 +43,11 @@ function kindOf(command: string): VerificationRun['kind'] | null {
 export function countVerification() {
   const commands = cappedMap(
     maxCommands,
-    () => ({ kind: 'test' as VerificationRun['kind'], runs: 0, passed: 0, failed: 0 }),
+    () => ({ kind: 'test' as VerificationCall['kind'], runs: 0, passed: 0, failed: 0 }),
     ({ runs }) => runs,
   )
   return {
-    add: ({ command, kind, result }: VerificationRun): void => {
+    add: ({ command, kind, result }: VerificationCall): void => {
       const figures = commands.at(command)
       figures.kind = kind
       figures.runs += 1

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Note } from '../../guard-engine/contract.ts'
 import type { Terminal } from '../../io/terminal.ts'
-import { waive } from '../waive.ts'
-import { agentOf, agentVariable } from './agent-marks.ts'
-import { lock, unlock } from './unlock.ts'
+import { agentOf, agentVariable } from './prove-person.ts'
+import { lock, unlock, waive } from './unlock.ts'
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z')
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endsIn, notesIn, refusalsIn } from '../../../src/guard/prove/ledger-facts.ts'
+import { endsIn, notesIn, refusalsIn } from '../../../src/guard/prove/observations.ts'
 import { hooksAreSound, news, told, turnsOf } from './guard-seen.ts'
 import { type GuardStage, openGuardStage } from './guard-stage.ts'
 import { whenInstalled } from './when-installed.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { GuardedProject, Performance } from '../../../src/guard/prove/contract.ts'
-import { textOfCall } from '../../../src/guard/prove/told-model.ts'
+import { textOfCall } from '../../../src/guard/prove/observations.ts'
 import type { ModelCall } from '../../../src/models/boundary/contract.ts'
 
 /** Requests of the agent's own work, in order. */

@@ -9,7 +9,7 @@ import type {
   ProjectSetup,
   ProofStage,
 } from '../../../src/guard/prove/contract.ts'
-import { textOfCall } from '../../../src/guard/prove/told-model.ts'
+import { textOfCall } from '../../../src/guard/prove/observations.ts'
 import { installHooks } from '../../../src/guard-install/install-hooks.ts'
 import { uninstallHooks } from '../../../src/guard-install/uninstall-hooks.ts'
 import { openGuardStage } from './guard-stage.ts'

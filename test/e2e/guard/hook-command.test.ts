@@ -110,7 +110,7 @@ describe('what cannot be judged is blocked and told why', () => {
   test.each([
     ['a payload that is no JSON', '{"session_id": "s1"', 'the payload is not one JSON value'],
     ['two payloads', '{}{}', 'the payload is not one JSON value'],
-    ['no payload', '', 'the agent told its hook nothing'],
+    ['no payload', '', 'the agent sent its hook an empty payload'],
     ['a payload that is no object', '[1]', 'is no JSON object'],
     ['a payload without its event', '{"cwd": "/"}', 'does not name its event'],
   ])('%s', async (_, payload, why) => {
@@ -141,7 +141,7 @@ describe('what cannot be judged is blocked and told why', () => {
   test('an agent nobody knows', async () => {
     const { code, stdout, stderr } = await hook('nobody', claude('PreToolUse'))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('there is no agent called nobody that the guard knows')
+    expect(stderr).toContain('the guard does not know an agent called nobody')
   })
 
   test('a command line without an agent', async () => {

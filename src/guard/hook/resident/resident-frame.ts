@@ -1,6 +1,6 @@
 import type { HookReply } from '../../../agents/hook-codec.ts'
 import { hmac } from '../../../io/hmac.ts'
-import type { HookRequest } from '../hook-request.ts'
+import type { HookInvocation } from '../answer-hook.ts'
 
 /**
  * What goes over the socket. Both sides know the guard's key: a foreign program can neither ask nor answer, and an answer belongs
@@ -15,7 +15,7 @@ export interface AskedFrame {
 const newline = 10
 
 /** Seal, a line with everything but the payload, the payload as it came. */
-export function closeQuestion({ payload, ...rest }: HookRequest, key: Uint8Array): AskedFrame {
+export function closeQuestion({ payload, ...rest }: HookInvocation, key: Uint8Array): AskedFrame {
   const head = Buffer.from(`${JSON.stringify(rest)}\n`)
   const mac = macOf(key, 'question', head, payload)
   return { bytes: Buffer.concat([Buffer.from(`${mac}\n`), head, payload]), mac }
@@ -25,7 +25,7 @@ export function closeQuestion({ payload, ...rest }: HookRequest, key: Uint8Array
 export function openQuestion(
   frame: Buffer,
   key: Uint8Array,
-): { readonly request: HookRequest; readonly mac: string } | null {
+): { readonly request: HookInvocation; readonly mac: string } | null {
   const macEnd = frame.indexOf(newline)
   const headEnd = frame.indexOf(newline, macEnd + 1)
   if (macEnd === -1 || headEnd === -1) return null
@@ -51,4 +51,19 @@ export function openAnswer(text: string, questionMac: string, key: Uint8Array): 
 
 function macOf(key: Uint8Array, about: string, ...parts: readonly Uint8Array[]): string {
   return Buffer.from(hmac(key, Buffer.from(`${about}\n`), ...parts)).toString('base64url')
+}
+
+/** A helper that works says so more often than this. */
+const silenceMs = 500
+
+/** The helper's answer; null when there is no helper, when it fails, or when something else answered in its place. */
+export async function askResident(
+  path: string,
+  request: HookInvocation,
+  key: Uint8Array,
+): Promise<HookReply | null> {
+  const { askOverSocket } = await import('../../../io/unix-socket.ts')
+  const { bytes, mac } = closeQuestion(request, key)
+  const text = await askOverSocket({ path, request: bytes, silenceMs })
+  return text === null ? null : openAnswer(text, mac, key)
 }

@@ -20,8 +20,8 @@ import { version } from '../../../core/version.ts'
 import { ledgerFiles, readLedger } from '../../../guard-engine/ledger/read-ledger.ts'
 import { guardKey } from '../../../guard-engine/ledger/seal-line.ts'
 import { lockHolder } from '../../../io/lock.ts'
-import { askResident } from './ask-resident.ts'
-import { socketPath } from './socket-path.ts'
+import { socketPath } from './resident-at.ts'
+import { askResident } from './resident-frame.ts'
 
 let lab: HookLab
 let env: Record<string, string>

@@ -1,13 +1,13 @@
 import type { ProofGate } from '../contract.ts'
-import { boundReached } from './bound-reached.ts'
-import { contextAtStart } from './context-at-start.ts'
-import { denyFile } from './deny-file.ts'
-import { denyShell } from './deny-shell.ts'
-import { failClosedWithoutNode, failClosedWithoutProgram } from './fail-closed.ts'
-import { loopWarning } from './loop-warning.ts'
-import { refuseStop } from './refuse-stop.ts'
-import { relayCompaction } from './relay-compaction.ts'
-import { selfProtection } from './self-protection.ts'
+import { contextAtStart, loopWarning, relayCompaction } from './context.ts'
+import {
+  denyFile,
+  denyShell,
+  failClosedWithoutNode,
+  failClosedWithoutProgram,
+  selfProtection,
+} from './denials.ts'
+import { boundReached, refuseStop } from './stops.ts'
 
 /** In the order of the table. */
 export const proofGates: readonly ProofGate[] = [

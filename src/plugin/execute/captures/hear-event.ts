@@ -1,4 +1,4 @@
-import type { AgentEvent, HookEvent, ToolResultEvent, Untimed } from '../../../core/event.ts'
+import type { AgentEvent, HookRunEvent, ToolResultEvent, Untimed } from '../../../core/event.ts'
 import type { HookResponse } from '../contract.ts'
 import type { CaptureSheet } from './capture-sheet.ts'
 import { cutResult } from './cut-result.ts'
@@ -23,7 +23,7 @@ export function hearEvent(sheet: CaptureSheet, event: Untimed<AgentEvent>, times
 }
 
 /** null for a hook that only began. */
-export function responseOf(event: Untimed<HookEvent>, timestamp: number): HookResponse | null {
+export function responseOf(event: Untimed<HookRunEvent>, timestamp: number): HookResponse | null {
   if (event.outcome === 'started') return null
   const { hook, name = hook, hook_id, stdout = event.output ?? '', stderr = '', exit_code } = event
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { costSoFar, type IterationEnd, noProgress, withIteration } from './plan-progress.ts'
+import { costSoFar, type IterationEnd, noProgress, withIteration } from './iteration-record.ts'
 
 function after(...ends: readonly IterationEnd[]) {
   return ends.reduce(withIteration, noProgress)

@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { hookBinPath } from './hook-bin-path.ts'
+import { hookBinPath } from './hook-program.ts'
 
 const checkout = {
   'src/hook-bin.ts': '',

@@ -1,5 +1,6 @@
 import type { EndState } from '../../core/decision.ts'
 import type { LedgerEntry, Note } from '../../guard-engine/contract.ts'
+import type { ModelCall } from '../../models/boundary/contract.ts'
 
 /** How often the end of a turn was refused. */
 export function refusalsIn(entries: readonly LedgerEntry[]): number {
@@ -24,4 +25,18 @@ export function denialsIn(entries: readonly LedgerEntry[]): readonly string[] {
       ? entry.findings.filter(({ verdict }) => verdict === 'deny').map(({ rule }) => rule)
       : [],
   )
+}
+
+/** Everything a model is told in one call: system prompt, messages, results of tools. */
+export function textOfCall({ system, messages }: ModelCall): string {
+  const said = messages.flatMap(({ text, toolResults }) => [
+    text,
+    ...toolResults.map((result) => result.text),
+  ])
+  return [system, ...said].join('\n')
+}
+
+/** Was the model told this, in any call? */
+export function toldModel(calls: readonly ModelCall[], text: string): boolean {
+  return calls.some((call) => textOfCall(call).includes(text))
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { HookedAgent } from '../../agents/hook-codecs.ts'
-import type { HookPlace } from '../../agents/hook-installer.ts'
-import { installableAgents } from '../../agents/hook-installers.ts'
-import { findProgram } from '../../io/find-program.ts'
-import { pathKind } from '../../io/path-kind.ts'
+import type { HookedAgent } from '../agents/hook-codecs.ts'
+import type { HookPlace } from '../agents/hook-installer.ts'
+import { installableAgents } from '../agents/hook-installers.ts'
+import { findProgram } from '../io/find-program.ts'
+import { pathKind } from '../io/path-kind.ts'
 
 export interface ChosenAgent {
   readonly agent: HookedAgent

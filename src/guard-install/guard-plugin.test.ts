@@ -11,13 +11,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { claudeCodeCodec } from '../../agents/claude-code/hooks.ts'
-import { version } from '../../core/version.ts'
-import { anyNode } from '../../guard-install/launcher-text.ts'
-import { pluginFiles, pluginHooks, pluginLauncherText } from './plugin-files.ts'
-import { removePlugin, writePlugin } from './write-plugin.ts'
+import { claudeCodeCodec } from '../agents/claude-code/hooks.ts'
+import { version } from '../core/version.ts'
+import { pluginFiles, pluginHooks, pluginLauncherText, removePlugin, writePlugin } from './guard-plugin.ts'
+import { anyNode } from './hook-launcher.ts'
 
-const root = join(import.meta.dirname, '../../..')
+const root = join(import.meta.dirname, '../..')
 const published = join(root, 'plugins/gantry-guard')
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hookArguments } from './hook-arguments.ts'
+import { hookArguments } from './run-hook.ts'
 
 test('the agent, the event and the version are read wherever they stand', () => {
   const expected = { agent: 'codex', event: 'Stop', agentVersion: '1.2' }

@@ -1,8 +1,7 @@
-import { act } from '../act.ts'
 import type { ProofGate } from '../contract.ts'
-import { endsIn, refusalsIn } from '../ledger-facts.ts'
-import { checkCommand, checkFiles, proofSettings } from '../proof-settings.ts'
-import { toldModel } from '../told-model.ts'
+import { endsIn, refusalsIn, toldModel } from '../observations.ts'
+import { act } from '../play-script.ts'
+import { checkCommand, checkFiles, maxRefusals, proofSettings } from '../proof-settings.ts'
 
 /** Done is claimed with a wrong answer; then it is mended and checked, and claimed again. */
 export const refuseStop: ProofGate = {
@@ -31,5 +30,25 @@ export const refuseStop: ProofGate = {
       return { fired: false, seen: `${seen}; the model was told nothing` }
     const isMended = project.read('answer.txt') === '42\n'
     return { fired: isMended && refusals === 1 && end === 'VERIFIED', seen }
+  },
+}
+
+/** A model that only ever claims to be done. */
+export const boundReached: ProofGate = {
+  name: 'bound of refusals',
+  expected: `let go after ${maxRefusals} refusals, and called CAPPED`,
+  capability: 'refuseStop',
+  async play(stage) {
+    const project = await stage.project({
+      files: checkFiles,
+      settings: proofSettings(stage, { gate: true }),
+    })
+    await act(project, {
+      turns: [{ calls: [{ write: { path: 'answer.txt', content: 'wrong\n' } }] }, { text: 'Done.' }],
+    })
+    const entries = project.ledger()
+    const refusals = refusalsIn(entries)
+    const end = endsIn(entries).at(-1) ?? 'no end'
+    return { fired: refusals === maxRefusals && end === 'CAPPED', seen: `${refusals} refused, then ${end}` }
   },
 }

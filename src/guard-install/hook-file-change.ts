@@ -1,0 +1,184 @@
+import { dirname } from 'node:path'
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import type { HookCommand, HookInstaller, HookPlace, HookScope } from '../agents/hook-installer.ts'
+import { GantryError } from '../core/error.ts'
+import { type Clock, systemClock } from '../io/clock.ts'
+import { readTextIfExists } from '../io/directory.ts'
+import { removeTree } from '../io/files.ts'
+import { pathKind } from '../io/path-kind.ts'
+import { removeIfEmpty } from '../io/remove-if-empty.ts'
+import {
+  checkReplaceable,
+  copyBeside,
+  discardDraft,
+  type ForeignFile,
+  readForeignFile,
+  removeForeignFile,
+  replaceForeignFile,
+} from '../io/replace-file.ts'
+import { sha256 } from '../io/sha256.ts'
+import { type Receipt, readReceipt, removeReceipt, writeReceipt } from './receipt.ts'
+
+/** What is to become of one file. Nothing has been touched yet. */
+export interface HookFileChange {
+  readonly file: ForeignFile
+  /** null: the file goes. The same text: there is nothing to do. */
+  readonly after: string | null
+  /** How it was before any guard, for the receipt; null when there was no file. */
+  readonly original: string | null
+  readonly receipt: Receipt | null
+}
+
+/** Throws for a file that cannot be read or must not be written, before anything is changed anywhere. */
+export function planInstall(
+  installer: HookInstaller,
+  {
+    scope,
+    place,
+    command,
+  }: { readonly scope: HookScope; readonly place: HookPlace; readonly command: HookCommand },
+): HookFileChange {
+  const file = fileOf(installer, scope, place)
+  const after = named(file, () => installer.install(file.text, command))
+  const receipt = readReceipt(place.env, file.real)
+  if (after !== file.text) checkReplaceable(file)
+  return { file, after, receipt, original: named(file, () => withoutOurs(installer, file, receipt)) }
+}
+
+/** To the byte as it was, when nobody changed it since; else without what is ours. */
+export function planUninstall(installer: HookInstaller, scope: HookScope, place: HookPlace): HookFileChange {
+  const file = fileOf(installer, scope, place)
+  const receipt = readReceipt(place.env, file.real)
+  const after = named(file, () => withoutOurs(installer, file, receipt))
+  if (after !== file.text) checkReplaceable(file)
+  return { file, after, receipt, original: after }
+}
+
+/** Is the file, to the byte, what we left there? */
+export function isAsWritten({ text }: ForeignFile, receipt: Receipt | null): boolean {
+  return receipt !== null && text !== null && receipt.written.includes(sha256(text))
+}
+
+function fileOf(installer: HookInstaller, scope: HookScope, place: HookPlace): ForeignFile {
+  const [path] = installer.files(scope, place)
+  if (path === undefined) throw new Error(`${installer.agent} names no file for the scope ${scope}`)
+  return readForeignFile(path)
+}
+
+function withoutOurs(installer: HookInstaller, file: ForeignFile, receipt: Receipt | null): string | null {
+  if (file.text === null || file.text.trim() === '') return file.text
+  if (receipt !== null && isAsWritten(file, receipt)) return receipt.original
+  const rest = installer.uninstall(file.text)
+  // A file that was there before us stays, whatever became of its content.
+  return rest === null && receipt !== null && receipt.original !== null ? '{}\n' : rest
+}
+
+/** An installer knows the text only; a person needs the path. */
+function named<T>({ path }: ForeignFile, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof GantryError) || error.at === undefined) throw error
+    const { code, message, hint, at } = error
+    throw new GantryError(code, message, {
+      at: { ...at, file: path },
+      cause: error,
+      ...(hint !== undefined && { hint }),
+    })
+  }
+}
+
+/** A unified diff; empty when there is nothing to do. */
+export function showChange({ file, after }: Pick<HookFileChange, 'file' | 'after'>): string {
+  if (after === file.text) return ''
+  const nothing = '/dev/null'
+  return createTwoFilesPatch(
+    file.text === null ? nothing : file.path,
+    after === null ? nothing : file.path,
+    file.text ?? '',
+    after ?? '',
+    undefined,
+    undefined,
+    { context: 3, headerOptions: FILE_HEADERS_ONLY },
+  )
+}
+
+interface ApplyContext {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock?: Clock
+}
+
+interface Applied {
+  /** Copy of the file as it was, when there was one. */
+  readonly backup: string | null
+}
+
+/**
+ * Receipt, backup, file, in this order: whoever is killed in between has lost nothing, and the next install or uninstall goes
+ * on from the receipt.
+ */
+export function applyInstall(change: HookFileChange, { env, clock = systemClock }: ApplyContext): Applied {
+  const { file, after, original, receipt } = change
+  if (after === null || after === file.text) return { backup: null }
+  const backup = file.text === null ? null : (usableBackup(change) ?? freeBackupName(file.real, clock))
+  writeReceipt(env, {
+    path: file.real,
+    original,
+    written: [...(isAsWritten(file, receipt) ? [sha256(file.text ?? '')] : []), sha256(after)],
+    directories: receipt?.directories ?? missingDirectories(dirname(file.real)),
+    backups: [...new Set([...(receipt?.backups ?? []), ...(backup === null ? [] : [backup])])],
+  })
+  if (backup !== null && pathKind(backup) === null) copyBeside(file, backup)
+  replaceForeignFile(file, after)
+  return { backup }
+}
+
+/** Directories, copies and the receipt go too, but the copies only when the file is what it was. */
+export function applyUninstall(
+  change: HookFileChange,
+  { env }: ApplyContext,
+): { readonly kept: readonly string[] } {
+  const { file, after, receipt } = change
+  const isExact = isAsWritten(file, receipt) || file.text === receipt?.original
+  if (after !== file.text) {
+    if (after === null) removeForeignFile(file)
+    else replaceForeignFile(file, after)
+  }
+  discardDraft(file)
+  const backups = (receipt?.backups ?? []).filter(
+    (path) => isBackupOf(file, path) && pathKind(path) === 'file',
+  )
+  if (isExact) for (const path of backups) removeTree(path)
+  for (const directory of receipt?.directories.toReversed() ?? []) removeIfEmpty(directory)
+  if (receipt !== null) removeReceipt(env, file.real)
+  return { kept: isExact ? [] : backups }
+}
+
+/** The copy an install made that was killed before it wrote the file. */
+function usableBackup({ file, receipt }: HookFileChange): string | null {
+  if (receipt === null || receipt.original !== file.text) return null
+  return (
+    receipt.backups.find((path) => isBackupOf(file, path) && readTextIfExists(path) === file.text) ?? null
+  )
+}
+
+function isBackupOf({ real }: ForeignFile, path: string): boolean {
+  return path.startsWith(`${real}${backupMark}`)
+}
+
+const backupMark = '.gantry-backup-'
+
+function freeBackupName(real: string, clock: Clock): string {
+  const stamp = clock.now().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  const name = `${real}${backupMark}${stamp}`
+  for (let again = 1; ; again += 1) {
+    const candidate = again === 1 ? name : `${name}-${again}`
+    if (pathKind(candidate) === null) return candidate
+  }
+}
+
+/** Outermost first. */
+function missingDirectories(directory: string): readonly string[] {
+  if (pathKind(directory) !== null || dirname(directory) === directory) return []
+  return [...missingDirectories(dirname(directory)), directory]
+}
