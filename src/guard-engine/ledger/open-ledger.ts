@@ -12,7 +12,7 @@ import {
   writeProvenState,
 } from './checkpoint.ts'
 import { type LedgerPlace, ledgerPlace } from './ledger-place.ts'
-import { type LedgerLine, type LedgerTail, readTail } from './read-ledger.ts'
+import { type LedgerHealth, type LedgerLine, type LedgerTail, readTail } from './read-ledger.ts'
 import { guardKey, type LineSeal, ledgerSeal } from './seal-line.ts'
 
 /** The history of one session of one project, read from the ledger as far as one wants, and the ledger to append to. */
@@ -35,16 +35,6 @@ export interface GuardLedger {
   hasGrown(): boolean
   /** Keeps what was found out, so that the next one need not: to be called after everything was read. */
   keep(): void
-}
-
-/** All zero when the ledger is as the guard left it. */
-export interface LedgerHealth {
-  /** Lines that are not the guard's, or were changed. They do not count. */
-  readonly tampered: number
-  /** Lines whose writer was killed in the middle. */
-  readonly torn: number
-  /** How often a ledger was found shorter than it had been: what was known of it still counts. */
-  readonly truncated: number
 }
 
 export interface LedgerRequest {

@@ -4,7 +4,6 @@ import { readFrom } from '../../io/read-from.ts'
 import type { History, LedgerEntry } from '../contract.ts'
 import { historyFold } from '../history/index.ts'
 import { ledgerPlace } from './ledger-place.ts'
-import type { LedgerHealth } from './open-ledger.ts'
 import { type LineSeal, ledgerSeal } from './seal-line.ts'
 
 export interface WholeLedger extends Omit<LedgerHealth, 'truncated'> {
@@ -100,4 +99,14 @@ export function latestHistory(guardHome: string, root: string): History {
     .flatMap((file) => readLedger(guardHome, file).entries)
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   return entries.reduce((history, entry) => historyFold.apply(history, entry), historyFold.initial)
+}
+
+/** All zero when the ledger is as the guard left it. */
+export interface LedgerHealth {
+  /** Lines that are not the guard's, or were changed. They do not count. */
+  readonly tampered: number
+  /** Lines whose writer was killed in the middle. */
+  readonly torn: number
+  /** How often a ledger was found shorter than it had been: what was known of it still counts. */
+  readonly truncated: number
 }

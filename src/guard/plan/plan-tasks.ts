@@ -1,4 +1,5 @@
-import { headingOf, markdownLines, type PlanTask, parsePlan } from '../../guard-engine/project/parse-plan.ts'
+import { headingOf, markdownLines } from '../../guard-engine/project/markdown-commands.ts'
+import { type PlanTask, parsePlan } from '../../guard-engine/project/parse-plan.ts'
 
 export interface KeyedTask extends PlanTask {
   /** Its title; from the second task of the same title on with a number. Counters and boxes go by it, not by the line. */
