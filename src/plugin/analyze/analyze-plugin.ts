@@ -1,20 +1,13 @@
 import type { Analysis, Components, Preflight } from './contract.ts'
 import { hookComponents } from './hooks/hook-components.ts'
-import { listedComponents, placesOf } from './listed-components.ts'
-import { defaultContextTokens, listingBudget } from './listing.ts'
-import { checkManifest } from './manifest/check-manifest.ts'
-import { readManifest } from './manifest/read-manifest.ts'
+import { defaultContextTokens, listedComponents, listingBudget, noteListing, placesOf } from './listing.ts'
+import { checkManifest, readManifest } from './manifest/read-manifest.ts'
 import { mcpServers } from './mcp/mcp-servers.ts'
-import { namedComponents } from './named-components.ts'
-import { noteCollisions } from './note-collisions.ts'
-import { noteListing } from './note-listing.ts'
+import { namedComponents, noteCollisions } from './note-collisions.ts'
 import { createNotes } from './notes.ts'
-import { noteOverlaps } from './overlap/note-overlaps.ts'
-import { rivalsOf } from './overlap/rivals-of.ts'
+import { noteOverlaps, rivalsOf } from './overlap/note-overlaps.ts'
 import { preflightPlugin } from './preflight-plugin.ts'
-import { readCrowd } from './read-crowd.ts'
-import { readPlugin } from './read-plugin.ts'
-import { triggerUnderstanding } from './trigger-understanding.ts'
+import { readCrowd, readPlugin } from './read-plugin.ts'
 
 export interface AnalyzeOptions {
   readonly path: string
@@ -72,4 +65,35 @@ export async function analyzePlugin(options: AnalyzeOptions): Promise<AnalyzeOut
       plugin_load_result: null,
     },
   }
+}
+
+/** One map per type, by name, with the keys of the tool this format comes from. */
+function triggerUnderstanding(components: Components): Analysis['trigger_understanding'] {
+  return {
+    skills: byName(components.skills, ({ triggers, description }) => ({ triggers, description })),
+    agents: byName(components.agents, ({ examples, description }) => ({ examples, description })),
+    commands: byName(components.commands, ({ invocation, arguments: args }) => ({
+      invocation,
+      arguments: args,
+    })),
+    hooks: byName(components.hooks, ({ event, matcher, matching_tools, expected_behavior }) => ({
+      eventType: event,
+      matcher,
+      matchingTools: matching_tools,
+      expectedBehavior: expected_behavior,
+    })),
+    mcp_servers: byName(components.mcp_servers, ({ server_type, auth_required, env_vars, known_tools }) => ({
+      serverType: server_type,
+      authRequired: auth_required,
+      envVars: env_vars,
+      knownTools: known_tools,
+    })),
+  }
+}
+
+function byName<T extends { readonly name: string }>(
+  items: readonly T[],
+  understood: (item: T) => unknown,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(items.map((item) => [item.name, understood(item)]))
 }

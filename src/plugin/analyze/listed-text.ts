@@ -26,3 +26,6 @@ function firstLine(body: string): string {
   const line = body.split('\n').find((each) => each.trim() !== '') ?? ''
   return line.replace(/^#+\s*/, '').trim()
 }
+
+/** More of a description and `when_to_use` together is cut off, in UTF-16 units. */
+export const longestListed = 1_536

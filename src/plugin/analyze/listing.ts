@@ -1,5 +1,9 @@
 import { displayWidth } from '../../report/text-width.ts'
+import { componentId } from '../component-list.ts'
 import type { ListingBudget } from './contract.ts'
+import { longestListed } from './listed-text.ts'
+import type { Notes } from './notes.ts'
+import type { PluginContent } from './read-plugin.ts'
 
 /** Something Claude Code lists for its model, in its order: commands of all plugins, then skills of all plugins. */
 export interface ListedComponent {
@@ -11,9 +15,6 @@ export interface ListedComponent {
   /** Its second name, where that is shown beside the first. */
   readonly alias: string | null
 }
-
-/** More of a description and `when_to_use` together is cut off, in UTF-16 units. */
-export const longestListed = 1_536
 
 /** The window of the smallest models Claude Code still runs. */
 export const defaultContextTokens = 200_000
@@ -62,3 +63,63 @@ function widthOf(text: string): number {
 }
 
 const plain = /^[\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e]*$/
+
+/** What is listed of several plugins, the one under test first. Of two components with one name only the first is listed. */
+export function listedComponents(plugins: readonly PluginContent[]): readonly ListedComponent[] {
+  const [own] = plugins
+  const found = (['command', 'skill'] as const).flatMap((type) =>
+    plugins.flatMap((parts) =>
+      (type === 'command' ? parts.commands : parts.skills).map(({ component, listed, alias }) => ({
+        id: componentId(type, parts === own ? component.name : component.cli_name),
+        cliName: component.cli_name,
+        text: listed,
+        alias,
+      })),
+    ),
+  )
+  const taken = new Set(found.map(({ cliName }) => cliName))
+  const listed = new Set<string>()
+  return found.flatMap(({ id, cliName, text, alias }) => {
+    // A second name is shown unless it has odd characters, or somebody has it already: also somebody who is not listed.
+    const isShown = alias !== null && shownName.test(alias) && !taken.has(alias)
+    if (alias !== null) taken.add(alias)
+    if (text === null || listed.has(cliName)) return []
+    listed.add(cliName)
+    return [{ id, cliName, text, alias: isShown ? alias : null }]
+  })
+}
+
+const shownName = /^[\p{L}\p{N}_.:-]+$/u
+
+/** Where the components of a plugin that can be listed stand, by their ids. */
+export function placesOf({
+  commands,
+  skills,
+}: PluginContent): ReadonlyMap<string, { readonly path: string; readonly line?: number }> {
+  return new Map<string, { readonly path: string; readonly line?: number }>([
+    ...commands.map(({ component }) => [componentId('command', component.name), component] as const),
+    ...skills.map(({ component }) => [componentId('skill', component.name), component] as const),
+  ])
+}
+
+/** Says which descriptions of the plugin Claude Code would not tell its model. */
+export function noteListing(
+  listing: ListingBudget,
+  own: ReadonlyMap<string, { readonly path: string; readonly line?: number }>,
+  contextTokens: number,
+  notes: Notes,
+): void {
+  const dropped = listing.entries.filter(({ component, shown }) => shown === 'dropped' && own.has(component))
+  const others = listing.entries.filter(({ component }) => !own.has(component)).length
+  const window = contextTokens.toLocaleString('en')
+  for (const { component, characters } of dropped) {
+    const where = own.get(component)
+    notes.add('LISTING_DROPPED', {
+      message: `with a window of ${window} tokens Claude Code lists ${component} without its description: the listing has ${listing.budget_characters.toLocaleString('en')} characters, of which it takes ${listing.reserved_characters?.toLocaleString('en') ?? 0} itself${others === 0 ? '' : ` and shares the rest among ${others} components of other plugins, too`}`,
+      suggestion: 'Shorten the descriptions, most of all those that come first in the listing.',
+      components: [component],
+      ...(where !== undefined && { path: where.path, line: where.line }),
+      detail: { characters, budget_characters: listing.budget_characters, context_tokens: contextTokens },
+    })
+  }
+}

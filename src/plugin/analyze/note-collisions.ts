@@ -1,4 +1,7 @@
+import { componentId } from '../component-list.ts'
+import type { McpServerComponent } from './contract.ts'
 import type { Notes } from './notes.ts'
+import type { PluginContent } from './read-plugin.ts'
 
 /** A name in one of the CLI's name spaces: skills and commands share one, agents have one of their own, servers another. */
 export interface Named {
@@ -34,4 +37,39 @@ export function noteCollisions(named: readonly Named[], notes: Notes): void {
       })
     }
   }
+}
+
+interface Placed {
+  readonly name: string
+  readonly path: string
+  readonly line?: number
+}
+
+/** Every name a component of the plugin goes by, in the order in which Claude Code loads them; second names come last. */
+export function namedComponents(
+  { commands, skills, agents }: PluginContent,
+  servers: readonly McpServerComponent[],
+): readonly Named[] {
+  const invoked = [
+    ...commands.map((found) => ({ type: 'command' as const, ...found })),
+    ...skills.map((found) => ({ type: 'skill' as const, ...found })),
+  ]
+  return [
+    ...invoked.map(({ type, component }) => named(type, 'invoked', component, component.cli_name)),
+    ...agents.map((agent) => named('agent', 'agent', agent, agent.cli_name)),
+    ...servers.map((server) => named('mcp_server', 'server', server, server.tool_prefix)),
+    ...invoked.flatMap(({ type, component, alias }) =>
+      alias === null ? [] : [{ ...named(type, 'invoked', component, alias), isAlias: true }],
+    ),
+  ]
+}
+
+function named(
+  type: Parameters<typeof componentId>[0],
+  space: Named['space'],
+  { name, path, line }: Placed,
+  called: string,
+): Named {
+  const place = { path, ...(line !== undefined && { line }) }
+  return { id: componentId(type, name), space, name: called, isAlias: false, ...place }
 }

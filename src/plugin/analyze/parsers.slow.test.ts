@@ -1,16 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseExamples } from './agents/parse-examples.ts'
-import { hintArguments } from './commands/argument-hint.ts'
+import { hintArguments } from './commands/command-component.ts'
 import { parseJsonFile } from './files/json-file.ts'
 import { pluginReferences, relativeReferences } from './files/plugin-references.ts'
 import { toolsField } from './frontmatter/fields.ts'
-import { hookBehavior } from './hooks/hook-behavior.ts'
-import { matchingTools } from './hooks/matching-tools.ts'
+import { hookBehavior, matchingTools } from './hooks/hook-components.ts'
 import { hookMatches } from './matcher.ts'
-import { findOverlaps } from './overlap/find-overlaps.ts'
-import { intentOf } from './skills/intent-of.ts'
-import { triggerPhrases } from './skills/trigger-phrases.ts'
+import { findOverlaps } from './overlap/note-overlaps.ts'
+import { intentOf, triggerPhrases } from './skills/skill-component.ts'
 
 test('no text makes a parser throw', () => {
   const piece = fc.constantFrom(

@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseExamples } from './agents/parse-examples.ts'
-import { hintArguments, readHint } from './commands/argument-hint.ts'
+import { hintArguments, readHint } from './commands/command-component.ts'
 import { parseJsonFile } from './files/json-file.ts'
 import { pluginReferences, relativeReferences } from './files/plugin-references.ts'
 import { toolsField } from './frontmatter/fields.ts'
 import { contentWords } from './overlap/content-words.ts'
-import { findOverlaps } from './overlap/find-overlaps.ts'
-import { intentOf } from './skills/intent-of.ts'
-import { triggerPhrases } from './skills/trigger-phrases.ts'
+import { findOverlaps } from './overlap/note-overlaps.ts'
+import { intentOf, triggerPhrases } from './skills/skill-component.ts'
 
 describe('trigger phrases', () => {
   test.each([

@@ -1,9 +1,8 @@
 import { basename } from 'node:path'
 import { markdownTree } from '../files/markdown-tree.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
-import { declaredPaths } from '../manifest/declared-paths.ts'
-import { type Manifest, manifestFile } from '../manifest/read-manifest.ts'
-import { noteIgnoredDirectory } from '../note-ignored-directory.ts'
+import { declaredPaths, noteIgnoredDirectory } from '../manifest/declared-paths.ts'
+import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'
 
 export interface AgentSource {
@@ -17,7 +16,11 @@ export interface AgentSource {
 const standard = 'agents'
 
 /** Every Markdown file below `agents/`; or only those the manifest names, as soon as it names any. */
-export function discoverAgents(files: PluginFiles, manifest: Manifest, notes: Notes): readonly AgentSource[] {
+export function discoverAgents(
+  files: PluginFiles,
+  manifest: PluginManifest,
+  notes: Notes,
+): readonly AgentSource[] {
   const declared = declaredPaths(manifest, 'agents', files, notes)
   if (declared === null) return markdownTree(standard, files, notes).map(agentSource)
   const named = declared.paths.flatMap(({ path, kind, line }) => {

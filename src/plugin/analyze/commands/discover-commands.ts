@@ -1,10 +1,9 @@
 import { basename, dirname } from 'node:path'
 import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
 import { markdownTree } from '../files/markdown-tree.ts'
-import type { FileText, PluginFiles } from '../files/plugin-files.ts'
-import { declaredPaths, follow } from '../manifest/declared-paths.ts'
-import { type Manifest, manifestFile } from '../manifest/read-manifest.ts'
-import { noteIgnoredDirectory } from '../note-ignored-directory.ts'
+import type { PluginFiles, PluginFileText } from '../files/plugin-files.ts'
+import { declaredPaths, follow, noteIgnoredDirectory } from '../manifest/declared-paths.ts'
+import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'
 
 export interface CommandSource {
@@ -24,7 +23,7 @@ const standard = 'commands'
 /** Every Markdown file below `commands/`, or only what the manifest names, as soon as it names any. In Claude Code's order. */
 export function discoverCommands(
   files: PluginFiles,
-  manifest: Manifest,
+  manifest: PluginManifest,
   notes: Notes,
 ): readonly CommandSource[] {
   const map = asObject(manifest.fields.commands)
@@ -35,7 +34,7 @@ export function discoverCommands(
   return found.filter(({ path, text }, index) => text !== undefined || paths.indexOf(path) === index)
 }
 
-function commandFiles(files: PluginFiles, manifest: Manifest, notes: Notes): CommandSource[] | null {
+function commandFiles(files: PluginFiles, manifest: PluginManifest, notes: Notes): CommandSource[] | null {
   const declared = declaredPaths(manifest, 'commands', files, notes)
   if (declared === null) return null
   return declared.paths.flatMap(({ path, kind }) => {
@@ -44,7 +43,12 @@ function commandFiles(files: PluginFiles, manifest: Manifest, notes: Notes): Com
   })
 }
 
-function commandMap(map: JsonObject, files: PluginFiles, manifest: Manifest, notes: Notes): CommandSource[] {
+function commandMap(
+  map: JsonObject,
+  files: PluginFiles,
+  manifest: PluginManifest,
+  notes: Notes,
+): CommandSource[] {
   const found = Object.entries(map).flatMap(([name, value]): CommandSource[] => {
     const line = manifest.lineOf(['commands', name])
     const said = asObject(value)
@@ -94,6 +98,6 @@ function stem(path: string): string {
 }
 
 /** The text of a command, wherever it stands; null when there is nothing to read. */
-export function commandText({ path, text }: CommandSource, files: PluginFiles): FileText | null {
+export function commandText({ path, text }: CommandSource, files: PluginFiles): PluginFileText | null {
   return text === undefined ? files.read(path) : { path, text, hasMark: false, hadReturns: false }
 }

@@ -1,5 +1,5 @@
 import { type JsoncMember, type JsoncNode, parseJsonc, plainValue } from '../../../core/jsonc/parse-jsonc.ts'
-import type { FileText } from './plugin-files.ts'
+import type { PluginFileText } from './plugin-files.ts'
 
 /** JSON that still knows where everything stands. */
 export type JsonFile =
@@ -23,7 +23,7 @@ export function parseJsonFile(text: string): JsonFile {
 }
 
 /** The same for a file in which Claude Code takes no byte order mark, as it does in the manifest alone. */
-export function parseUnmarkedJson({ text, hasMark }: FileText): JsonFile {
+export function parseUnmarkedJson({ text, hasMark }: PluginFileText): JsonFile {
   if (hasMark) return { kind: 'broken', line: 1, column: 1, text: 'it begins with a byte order mark' }
   return parseJsonFile(text)
 }

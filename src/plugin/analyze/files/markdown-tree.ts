@@ -1,6 +1,5 @@
 import type { Notes } from '../notes.ts'
-import { byCollation } from './by-collation.ts'
-import { below, type PluginFiles } from './plugin-files.ts'
+import { below, byCollation, type PluginFiles } from './plugin-files.ts'
 
 /** Deeper and more than any plugin has; a tree without end must not hold us up. */
 const deepest = 20

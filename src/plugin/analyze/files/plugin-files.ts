@@ -7,7 +7,6 @@ import { readHead } from '../../../io/read-head.ts'
 import { type InsideText, readTextInside } from '../../../io/read-text-inside.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Notes } from '../notes.ts'
-import { byCollation } from './by-collation.ts'
 
 /** The files of one plugin. Nothing outside of it is ever opened, nothing is waited for, and only so much is read. */
 export interface PluginFiles {
@@ -18,7 +17,7 @@ export interface PluginFiles {
   /** In Claude Code's order; none when there is no such directory. */
   list(path: string): readonly Entry[]
   /** null when there is nothing to read, which is written down unless nothing is there at all. */
-  read(path: string): FileText | null
+  read(path: string): PluginFileText | null
   isExecutable(path: string): boolean
   /** Of all that was read so far. */
   hash(): string
@@ -32,7 +31,7 @@ export interface Entry {
   readonly kind: 'file' | 'directory' | 'link' | 'other'
 }
 
-export interface FileText {
+export interface PluginFileText {
   readonly path: string
   /** Without byte order mark and carriage returns; '' when the file is binary. */
   readonly text: string
@@ -49,7 +48,7 @@ const headBytes = 64 * 1024
 const mostEntries = 5_000
 
 export function openPluginFiles(root: string, notes: Notes): PluginFiles {
-  const known = new Map<string, FileText | null>()
+  const known = new Map<string, PluginFileText | null>()
   const hashed = new Map<string, string>()
   const placeOf = (path: string): Place => {
     const where = resolveInside(root, path)
@@ -186,4 +185,11 @@ export function tidyPath(root: string, path: string): string {
 /** A path one step further; the root itself is ''. */
 export function below(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`
+}
+
+const collator = new Intl.Collator('en')
+
+/** The order in which Claude Code loads files of the same kind. */
+export function byCollation(a: string, b: string): number {
+  return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0)
 }

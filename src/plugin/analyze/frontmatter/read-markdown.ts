@@ -1,6 +1,6 @@
 import { componentId } from '../../component-list.ts'
 import type { ComponentType } from '../../contract.ts'
-import type { FileText } from '../files/plugin-files.ts'
+import type { PluginFileText } from '../files/plugin-files.ts'
 import type { Notes } from '../notes.ts'
 import { typeWord } from '../type-word.ts'
 import { textField } from './fields.ts'
@@ -17,7 +17,7 @@ export interface Markdown extends Frontmatter {
 const textKeys = ['description', 'when_to_use'] as const
 const toolKeys = ['allowed-tools', 'tools', 'disallowedTools'] as const
 
-export function readMarkdown({ path, text, hadReturns }: FileText): Markdown {
+export function readMarkdown({ path, text, hadReturns }: PluginFileText): Markdown {
   const parsed = parseFrontmatter(text, hadReturns)
   return { ...parsed, path, description: textField(parsed.fields, 'description') }
 }

@@ -2,9 +2,8 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { analyzePlugin } from '../analyze-plugin.ts'
 import type { HookComponent } from '../contract.ts'
-import { hookBehavior } from './hook-behavior.ts'
+import { hookBehavior, matchingTools } from './hook-components.ts'
 import { hookEvents } from './hook-events.ts'
-import { matchingTools } from './matching-tools.ts'
 
 const run = (command: string) => [{ type: 'command', command }]
 

@@ -3,21 +3,20 @@ import { componentId } from '../../component-list.ts'
 import { createNames } from '../component-names.ts'
 import type { HookComponent } from '../contract.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
-import type { Manifest } from '../manifest/read-manifest.ts'
+import { knownTools } from '../known-tools.ts'
+import type { PluginManifest } from '../manifest/read-manifest.ts'
+import { hookMatches, readMatcher } from '../matcher.ts'
 import type { Notes } from '../notes.ts'
 import { typeWord } from '../type-word.ts'
-import { hookBehavior } from './hook-behavior.ts'
 import { type HookEventFacts, hookEvents } from './hook-events.ts'
-import { type HookFile, hookFiles } from './hook-files.ts'
-import { matchingTools } from './matching-tools.ts'
+import { type HookGroup, hookFiles, noteInvalid, type PluginHookFile, readGroup } from './hook-files.ts'
 import { noteHandler } from './note-handler.ts'
 import { noteMatcher } from './note-matcher.ts'
-import { type Group, noteInvalid, readGroup } from './read-group.ts'
 
 /** Every matcher group of every event that Claude Code loads, with or without a matcher. */
 export function hookComponents(
   files: PluginFiles,
-  manifest: Manifest,
+  manifest: PluginManifest,
   plugin: string,
   notes: Notes,
 ): readonly HookComponent[] {
@@ -39,7 +38,7 @@ export function hookComponents(
   return found
 }
 
-function noteUnknownEvent(event: string, file: HookFile, notes: Notes): void {
+function noteUnknownEvent(event: string, file: PluginHookFile, notes: Notes): void {
   const near = nearest(event, hookEvents.keys())
   notes.add('HOOK_EVENT_UNKNOWN', {
     message: `there is no event ${event}; its hooks never run, and older versions of Claude Code, such as 2.1.197, reject the whole file`,
@@ -49,7 +48,7 @@ function noteUnknownEvent(event: string, file: HookFile, notes: Notes): void {
   })
 }
 
-function noteNoList(event: string, groups: unknown, file: HookFile, notes: Notes): void {
+function noteNoList(event: string, groups: unknown, file: PluginHookFile, notes: Notes): void {
   noteInvalid([event, 0], file, file.lineOf([event]), notes, {
     message: `${event} is ${typeWord(groups)} instead of a list of groups`,
     suggestion: `Write "${event}": [ { "hooks": […] } ].`,
@@ -59,10 +58,10 @@ function noteNoList(event: string, groups: unknown, file: HookFile, notes: Notes
 const mostDescribed = 200
 
 function componentOf(
-  { matcher, handlers, line }: Group,
+  { matcher, handlers, line }: HookGroup,
   event: string,
   facts: HookEventFacts,
-  { path }: HookFile,
+  { path }: PluginHookFile,
   plugin: string,
   nameOf: ReturnType<typeof createNames>,
 ): HookComponent {
@@ -116,4 +115,70 @@ function noteDuplicates(components: readonly HookComponent[], notes: Notes): voi
         line,
       })
   }
+}
+
+type Behavior = HookComponent['expected_behavior']
+
+/** In this order; the first that is met wins. */
+const words: readonly (readonly [Behavior, readonly string[]])[] = [
+  ['block', ['deny', 'block', 'reject', 'forbid', 'prevent']],
+  ['allow', ['approve', 'allow', 'permit', 'accept']],
+  ['modify', ['modify', 'update', 'change', 'alter']],
+  ['log', ['log', 'track', 'record', 'audit']],
+  ['context', ['context', 'load', 'initialize', 'setup']],
+]
+
+/** What a hook seems to be for, by the words of its handlers. */
+export function hookBehavior(action: string): Behavior {
+  const said = new Set(
+    action
+      .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .split(/[^a-z]+/),
+  )
+  return forms.find(([, known]) => !known.isDisjointFrom(said))?.[0] ?? 'unknown'
+}
+
+const endings = ['s', 'ed', 'd', 'ing', 'er', 'or']
+
+/** `denies`, `blocked`, `logging`, `updater`; not `login`. */
+const forms = words.map(([behavior, stems]) => [behavior, new Set(stems.flatMap(formsOf))] as const)
+
+function formsOf(stem: string): readonly string[] {
+  const root = stem.replace(/[ey]$/, '')
+  const bases = [stem, root, `${root}${root.at(-1)}`]
+  return [
+    stem,
+    ...bases.flatMap((base) => endings.map((ending) => base + ending)),
+    `${root}ies`,
+    `${root}ied`,
+    `${root}ier`,
+  ]
+}
+
+/** Tools a matcher of a tool event fits: `*` alone for all of them, a name or a glob for those of servers. */
+export function matchingTools(matcher: string | null): readonly string[] {
+  const read = readMatcher(matcher)
+  switch (read.kind) {
+    case 'all':
+      return ['*']
+    case 'names':
+      return [...new Set(read.names)]
+    case 'broken':
+      return []
+    case 'pattern': {
+      const fitting = knownTools.filter((tool) => hookMatches(matcher, tool))
+      if (fitting.length === knownTools.length) return ['*']
+      return fitting.length > 0 ? fitting : globOf(matcher ?? '')
+    }
+  }
+}
+
+/** `^mcp__memory__.*$` is `mcp__memory__*`; nothing when it cannot be said so simply. */
+function globOf(pattern: string): readonly string[] {
+  const simple = pattern
+    .replace(/^\^/, '')
+    .replace(/\$$/, '')
+    .replaceAll(/\.[*+]/g, '*')
+  return /^[\w*:-]+$/.test(simple) ? [simple] : []
 }

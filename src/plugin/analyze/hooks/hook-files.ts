@@ -1,14 +1,16 @@
 import { asObject, type JsonObject } from '../../../core/json-fields.ts'
+import type { HookHandler } from '../contract.ts'
 import { type JsonFile, parseUnmarkedJson } from '../files/json-file.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
-import { type Manifest, manifestFile } from '../manifest/read-manifest.ts'
+import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'
 import { typeWord } from '../type-word.ts'
+import { handlerAction, handlerProblems, isHandlerType } from './handler-fields.ts'
 import { hookEvents } from './hook-events.ts'
 
 /** Hooks of one file, or of the manifest itself. */
-export interface HookFile {
+export interface PluginHookFile {
   readonly path: string
   readonly events: JsonObject
   lineOf(path: readonly (string | number)[]): number
@@ -17,7 +19,11 @@ export interface HookFile {
 const standard = 'hooks/hooks.json'
 
 /** `hooks/hooks.json`, then what stands in the manifest, then the files it names: as Claude Code runs them. */
-export function hookFiles(files: PluginFiles, manifest: Manifest, notes: Notes): readonly HookFile[] {
+export function hookFiles(
+  files: PluginFiles,
+  manifest: PluginManifest,
+  notes: Notes,
+): readonly PluginHookFile[] {
   const declared = declaredPaths(manifest, 'hooks', files, notes)
   const named = declared?.paths ?? []
   const twice = named.find(({ path }) => path === standard)
@@ -29,7 +35,7 @@ export function hookFiles(files: PluginFiles, manifest: Manifest, notes: Notes):
       line: twice.line,
     })
   const inline = (declared?.inline ?? []).flatMap(({ value, at }) => {
-    const lineOf: HookFile['lineOf'] = (path) => manifest.lineOf([...at, ...path])
+    const lineOf: PluginHookFile['lineOf'] = (path) => manifest.lineOf([...at, ...path])
     return eventsInManifest(value, lineOf, notes)
   })
   const others = named.filter(({ path }) => path !== standard).map(({ path }) => path)
@@ -39,7 +45,7 @@ export function hookFiles(files: PluginFiles, manifest: Manifest, notes: Notes):
   return [first, ...inline, ...rest].filter((file) => file !== null && file !== undefined)
 }
 
-function readHookFile(path: string, files: PluginFiles, notes: Notes): HookFile | null {
+function readHookFile(path: string, files: PluginFiles, notes: Notes): PluginHookFile | null {
   const file = files.read(path)
   if (file === null) return null
   const parsed = parseUnmarkedJson(file)
@@ -55,7 +61,11 @@ function readHookFile(path: string, files: PluginFiles, notes: Notes): HookFile 
   return wrapped(path, parsed, notes)
 }
 
-function wrapped(path: string, parsed: Extract<JsonFile, { kind: 'parsed' }>, notes: Notes): HookFile | null {
+function wrapped(
+  path: string,
+  parsed: Extract<JsonFile, { kind: 'parsed' }>,
+  notes: Notes,
+): PluginHookFile | null {
   const top = asObject(parsed.value)
   if (top?.modules !== undefined)
     notes.add('HOOK_MODULES', {
@@ -81,7 +91,11 @@ function wrapped(path: string, parsed: Extract<JsonFile, { kind: 'parsed' }>, no
 }
 
 /** In the manifest the events stand right under hooks; a wrapper is ignored there with all that is in it. */
-function eventsInManifest(value: JsonObject, lineOf: HookFile['lineOf'], notes: Notes): HookFile[] {
+function eventsInManifest(
+  value: JsonObject,
+  lineOf: PluginHookFile['lineOf'],
+  notes: Notes,
+): PluginHookFile[] {
   if (asObject(value.hooks) === null) return [{ path: manifestFile, events: value, lineOf }]
   notes.add('HOOK_INVALID', {
     message: 'hooks of the manifest are wrapped once more, so that none of them runs',
@@ -90,4 +104,98 @@ function eventsInManifest(value: JsonObject, lineOf: HookFile['lineOf'], notes: 
     line: lineOf(['hooks']),
   })
   return []
+}
+
+/** A matcher group as it is written, with the handlers that Claude Code loads. */
+export interface HookGroup {
+  readonly matcher: string | null
+  readonly handlers: readonly HookHandler[]
+  readonly line: number
+}
+
+type Steps = readonly [string, number]
+
+export function readGroup(value: unknown, at: Steps, file: PluginHookFile, notes: Notes): HookGroup | null {
+  const group = asObject(value)
+  const line = file.lineOf(at)
+  const listed: unknown = group?.hooks
+  if (group === null || !Array.isArray(listed)) {
+    const isHandler = typeof group?.type === 'string'
+    noteInvalid(at, file, line, notes, {
+      message: isHandler
+        ? `group ${at[1] + 1} of ${at[0]} is a handler; handlers stand in a list under hooks`
+        : `group ${at[1] + 1} of ${at[0]} has ${typeWord(listed)} instead of a list under hooks`,
+      suggestion: 'Write { "matcher": "…", "hooks": [ { "type": "command", "command": "…" } ] }.',
+    })
+    return null
+  }
+  const { matcher } = group
+  if (matcher !== undefined && typeof matcher !== 'string') {
+    noteInvalid(at, file, line, notes, {
+      message: `the matcher of group ${at[1] + 1} of ${at[0]} is ${typeWord(matcher)}`,
+      suggestion: 'Write it as a text, or leave it out to match everything.',
+    })
+    return null
+  }
+  const handlers = listed.flatMap((raw, index) => readHandler(raw, [...at, 'hooks', index], at, file, notes))
+  if (handlers.length === 0) {
+    if (listed.length === 0)
+      noteInvalid(at, file, line, notes, {
+        message: `group ${at[1] + 1} of ${at[0]} has no handlers`,
+        suggestion: 'Add a handler, or remove the group.',
+        severity: 'warning',
+      })
+    return null
+  }
+  return { matcher: matcher ?? null, handlers, line }
+}
+
+function readHandler(
+  value: unknown,
+  steps: readonly (string | number)[],
+  at: Steps,
+  file: PluginHookFile,
+  notes: Notes,
+): HookHandler[] {
+  const raw = asObject(value)
+  const line = file.lineOf(steps)
+  if (raw === null || !isHandlerType(raw.type)) {
+    noteInvalid(at, file, line, notes, {
+      message: `a handler of ${at[0]} has ${raw === null ? typeWord(value) : `the type ${JSON.stringify(raw.type ?? null)}`}`,
+      suggestion: 'The type is one of command, http, mcp_tool, prompt, agent.',
+    })
+    return []
+  }
+  const [problem] = handlerProblems(raw.type, raw)
+  if (problem !== undefined) {
+    noteInvalid(at, file, file.lineOf([...steps, problem.key]), notes, {
+      message: `${problem.key} of a ${raw.type} handler of ${at[0]} ${problem.text}`,
+      suggestion: 'Correct it: Claude Code leaves out what it cannot read.',
+    })
+    return []
+  }
+  return [handlerOf(raw.type, raw)]
+}
+
+function handlerOf(type: Parameters<typeof handlerAction>[0], raw: JsonObject): HookHandler {
+  const { timeout } = raw
+  return {
+    type,
+    action: handlerAction(type, raw),
+    ...(typeof timeout === 'number' && { timeout_seconds: timeout }),
+    raw,
+  }
+}
+
+/** Claude Code leaves out what it cannot read; but where a hook guards a tool it then applies nothing of the whole file. */
+export function noteInvalid(
+  [event]: Steps,
+  { path }: PluginHookFile,
+  line: number,
+  notes: Notes,
+  said: { readonly message: string; readonly suggestion: string; readonly severity?: 'warning' },
+): void {
+  const guards = said.severity === undefined && ['PreToolUse', 'PermissionRequest'].includes(event)
+  const effect = guards ? 'Claude Code applies no hook of the file because of it' : 'it is left out'
+  notes.add('HOOK_INVALID', { ...said, message: `${said.message}; ${effect}`, path, line })
 }

@@ -2,12 +2,11 @@ import { nearest } from '../../../core/nearest.ts'
 import { componentId } from '../../component-list.ts'
 import type { HookComponent, HookHandler } from '../contract.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
+import { pluginReferences, relativeReferences } from '../files/plugin-references.ts'
+import type { FindingCode } from '../finding-codes.ts'
 import type { Notes } from '../notes.ts'
-import type { Add } from './add.ts'
 import { handlerKeys, isHandlerType } from './handler-fields.ts'
 import type { HookEventFacts } from './hook-events.ts'
-import { noteOutput } from './note-output.ts'
-import { noteScripts } from './note-scripts.ts'
 
 /** What the files alone tell of a handler that Claude Code loads. */
 export function noteHandler(
@@ -19,7 +18,7 @@ export function noteHandler(
 ): void {
   const { event, path, line, name } = component
   const components = [componentId('hook', name)]
-  const add: Add = (code, message, suggestion, severity) =>
+  const add: AddFinding = (code, message, suggestion, severity) =>
     notes.add(code, {
       message,
       suggestion,
@@ -35,7 +34,12 @@ export function noteHandler(
   noteOutput([handler.action, ...scripts], handler, event, facts, add)
 }
 
-function noteWhetherRuns({ type, raw }: HookHandler, event: string, facts: HookEventFacts, add: Add): void {
+function noteWhetherRuns(
+  { type, raw }: HookHandler,
+  event: string,
+  facts: HookEventFacts,
+  add: AddFinding,
+): void {
   if (raw.if !== undefined && !facts.takesCondition)
     add(
       'HOOK_NEVER_RUNS',
@@ -53,7 +57,7 @@ function noteWhetherRuns({ type, raw }: HookHandler, event: string, facts: HookE
 /** Nobody waits so long; most likely milliseconds are meant. */
 const longestSeconds = 3_600
 
-function noteTimeout({ timeout_seconds: seconds }: HookHandler, event: string, add: Add): void {
+function noteTimeout({ timeout_seconds: seconds }: HookHandler, event: string, add: AddFinding): void {
   if (seconds === undefined) return
   if (seconds > longestSeconds)
     add(
@@ -70,7 +74,7 @@ function noteTimeout({ timeout_seconds: seconds }: HookHandler, event: string, a
     )
 }
 
-function noteKeys({ type, raw }: HookHandler, add: Add): void {
+function noteKeys({ type, raw }: HookHandler, add: AddFinding): void {
   if (!isHandlerType(type)) return
   if (raw.once !== undefined)
     add('HOOK_FIELD_IGNORED', 'once counts only in the frontmatter of a skill', 'Remove it.', 'info')
@@ -91,4 +95,123 @@ function noteKeys({ type, raw }: HookHandler, add: Add): void {
       near === undefined ? 'info' : 'warning',
     )
   }
+}
+
+/** Writes something down about the handler at hand. */
+type AddFinding = (
+  code: FindingCode,
+  message: string,
+  suggestion: string,
+  severity?: 'warning' | 'info',
+) => void
+
+/** Whether the files a command hook starts are there. Hands back their texts. */
+function noteScripts({ action, raw }: HookHandler, files: PluginFiles, add: AddFinding): readonly string[] {
+  const texts: string[] = []
+  for (const { path, isProgram } of pluginReferences(action)) {
+    const place = files.placeOf(path)
+    if (place === 'missing')
+      add(
+        'HOOK_SCRIPT_MISSING',
+        `${path} is not there, and a hook that cannot be started lets everything pass`,
+        'Correct the path.',
+      )
+    if (place !== 'file') continue
+    if (isProgram && !files.isExecutable(path))
+      add(
+        'HOOK_SCRIPT_NOT_EXECUTABLE',
+        `${path} is not executable, and a hook that cannot be started lets everything pass`,
+        `Run chmod +x ${path}, or start it by its interpreter.`,
+      )
+    const script = looksLikeScript.test(path) ? files.read(path) : null
+    if (script !== null) texts.push(script.text)
+  }
+  const args = Array.isArray(raw.args) ? raw.args.filter((item) => typeof item === 'string') : []
+  for (const path of relativeReferences([String(raw.command ?? ''), ...args].join(' ')))
+    if (files.placeOf(path) === 'file')
+      add(
+        'HOOK_PATH_RELATIVE',
+        `${path} is looked for in the project, not in the plugin`,
+        `Write \${CLAUDE_PLUGIN_ROOT}/${path}.`,
+      )
+  return texts
+}
+
+/** Not a program of many megabytes. */
+const looksLikeScript = /(?:\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|ps1)|\/[^./]+|^[^./]+)$/
+
+/**
+ * Traps that show in the words of a hook and of the scripts it starts: answers its event does not take, and exit codes that do
+ * not do what they seem to. Words are no proof, so that these are written to be checked by a person.
+ */
+function noteOutput(
+  words: readonly string[],
+  { type }: HookHandler,
+  event: string,
+  facts: HookEventFacts,
+  add: AddFinding,
+): void {
+  if (type !== 'command') return
+  const text = words.join('\n')
+  const hasOutput = /hookSpecificOutput/.test(text)
+  if (hasOutput && !facts.takesOutput)
+    add(
+      'HOOK_OUTPUT_REJECTED',
+      `${event} takes no hookSpecificOutput: the whole answer is rejected because of it`,
+      event === 'PreCompact'
+        ? 'Save the context in PreCompact, and give it in SessionStart with the matcher compact.'
+        : 'Answer with exit code 2 or with decision, or with nothing.',
+    )
+  const otherEvent = hasOutput ? namedEvents(text) : []
+  if (facts.takesOutput && otherEvent.length > 0 && !otherEvent.includes(event))
+    add(
+      'HOOK_OUTPUT_REJECTED',
+      `the hook answers for ${otherEvent.join(', ')}, and runs at ${event}: such an answer is rejected`,
+      `Set hookEventName to ${event}.`,
+      'warning',
+    )
+  if (event === 'PreToolUse' && /["']?continue["']?\s*:\s*[Ff]alse/.test(text) && !decides.test(text))
+    add(
+      'HOOK_OUTPUT_REJECTED',
+      'continue: false does not deny a call: the tool runs, and the turn ends after it',
+      'Answer with permissionDecision deny, or with exit code 2.',
+      'warning',
+    )
+  noteExitCode(words, event, facts, add)
+}
+
+/** A hook may answer by its output, too. */
+const decides = /permissionDecision|["']?decision["']?\s*[:=]|\bdeny\b/
+const exitOne = /\bexit\s+1\b|\.exit\(\s*1\s*\)|process\.exitCode\s*=\s*1\b/
+const exitTwo = /\bexit\s+2\b|\.exit\(\s*2\s*\)|process\.exitCode\s*=\s*2\b/
+const masked = /\|\|\s*(?:true|:|exit 0)\s*$/
+
+function noteExitCode(words: readonly string[], event: string, facts: HookEventFacts, add: AddFinding): void {
+  const text = words.join('\n')
+  const [command = ''] = words
+  if (facts.exitTwo === 'blocks' && exitOne.test(text) && !exitTwo.test(text) && !decides.test(text))
+    add(
+      'HOOK_EXIT_CODE',
+      `exit code 1 blocks nothing at ${event}: what was about to happen goes on`,
+      'Exit with 2 and say why on stderr.',
+    )
+  if (facts.exitTwo === 'blocks' && masked.test(command.trim()))
+    add(
+      'HOOK_EXIT_CODE',
+      'the command ends in || true, so that its exit code blocks nothing',
+      'Let the exit code through.',
+    )
+  if (facts.exitTwo === 'ignored' && exitTwo.test(text))
+    add(
+      'HOOK_EXIT_CODE',
+      `exit code 2 has no effect at ${event}`,
+      event === 'PermissionRequest' ? 'Answer with a decision on stdout.' : 'Use an event that can block.',
+    )
+}
+
+function namedEvents(text: string): readonly string[] {
+  const found = [...text.matchAll(/hookEventName["']?\s*[:=]\s*["'](\w+)["']/g)].map(
+    (match) => match[1] ?? '',
+  )
+  return [...new Set(found)]
 }

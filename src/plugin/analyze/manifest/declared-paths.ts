@@ -1,8 +1,8 @@
 import { asArray, asObject, type JsonObject } from '../../../core/json-fields.ts'
-import type { PluginFiles } from '../files/plugin-files.ts'
-import { tidyPath } from '../files/plugin-files.ts'
-import type { Notes } from '../notes.ts'
-import { type Manifest, manifestFile } from './read-manifest.ts'
+import { markdownTree } from '../files/markdown-tree.ts'
+import { type PluginFiles, tidyPath } from '../files/plugin-files.ts'
+import { createNotes, type Notes } from '../notes.ts'
+import { manifestFile, type PluginManifest } from './read-manifest.ts'
 
 /** A file or directory the manifest names, that is there. Relative to the root, without `./`. */
 export interface DeclaredPath {
@@ -25,7 +25,7 @@ export interface Declared {
 
 /** What a key of the manifest names; null when it is not there. What cannot be followed is written down and left out. */
 export function declaredPaths(
-  manifest: Manifest,
+  manifest: PluginManifest,
   key: string,
   files: PluginFiles,
   notes: Notes,
@@ -92,4 +92,25 @@ export function follow(
       })
       return null
   }
+}
+
+/** Says so when files of a default directory are not loaded, because the manifest names others instead. */
+export function noteIgnoredDirectory(
+  directory: string,
+  named: readonly string[],
+  key: string,
+  files: PluginFiles,
+  manifest: PluginManifest,
+  notes: Notes,
+): void {
+  // What is wrong with files that are not loaded is of no interest.
+  const left = markdownTree(directory, files, createNotes()).filter((path) => !named.includes(path))
+  if (left.length === 0) return
+  notes.add('DEFAULT_DIRECTORY_IGNORED', {
+    message: `the manifest has ${key}, so that Claude Code does not load ${directory}/: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ` and ${left.length - 5} more` : ''}`,
+    suggestion: `Add './${directory}' to ${key}, or remove ${key} from the manifest.`,
+    path: manifestFile,
+    line: manifest.lineOf([key]),
+    detail: { files: left },
+  })
 }

@@ -1,11 +1,14 @@
 import { asObject, type JsonObject } from '../../../core/json-fields.ts'
+import { nearest } from '../../../core/nearest.ts'
 import { readTextInside } from '../../../io/read-text-inside.ts'
 import { type JsonFile, parseJsonFile } from '../files/json-file.ts'
+import type { Notes } from '../notes.ts'
+import { typeWord } from '../type-word.ts'
 
 /** Where the manifest of a plugin lies, relative to its root. */
 export const manifestFile = '.claude-plugin/plugin.json'
 
-export interface Manifest {
+export interface PluginManifest {
   readonly fields: JsonObject
   readonly lineOf: Extract<JsonFile, { kind: 'parsed' }>['lineOf']
   /** As it stands on the disk. */
@@ -13,7 +16,7 @@ export interface Manifest {
 }
 
 export type ManifestRead =
-  | { readonly kind: 'read'; readonly manifest: Manifest }
+  | { readonly kind: 'read'; readonly manifest: PluginManifest }
   /** `why` is empty when nothing at all stands there. */
   | { readonly kind: 'missing'; readonly why: string }
   | { readonly kind: 'broken'; readonly why: string }
@@ -45,3 +48,105 @@ export function readManifest(root: string): ManifestRead {
     }
   }
 }
+
+interface Expected {
+  readonly words: string
+  readonly fits: (value: unknown) => boolean
+}
+
+const text: Expected = { words: 'a text', fits: (value) => typeof value === 'string' }
+const address: Expected = {
+  words: 'an address such as https://example.com',
+  fits: (value) => typeof value === 'string' && URL.canParse(value),
+}
+const object: Expected = { words: 'an object', fits: (value) => asObject(value) !== null }
+const list: Expected = { words: 'a list', fits: Array.isArray }
+const truth: Expected = { words: 'true or false', fits: (value) => typeof value === 'boolean' }
+const texts: Expected = {
+  words: 'a list of texts',
+  fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+}
+const paths: Expected = {
+  words: 'a path or a list of paths',
+  fits: (value) => text.fits(value) || texts.fits(value),
+}
+const mixed: Expected = {
+  words: 'a path, an object, or a list of them',
+  fits: (value) =>
+    text.fits(value) ||
+    object.fits(value) ||
+    (Array.isArray(value) && value.every((each) => text.fits(each) || object.fits(each))),
+}
+const commands: Expected = {
+  words: 'a path, a list of paths, or an object of commands',
+  fits: (value) => paths.fits(value) || object.fits(value),
+}
+const anything: Expected = { words: 'anything', fits: () => true }
+
+/** Keys of a manifest as Claude Code 2.1.325 checks them: one of a wrong type, and nothing of the plugin is loaded. */
+const known: Readonly<Record<string, Expected>> = {
+  $schema: text,
+  name: text,
+  displayName: text,
+  version: text,
+  description: text,
+  author: object,
+  homepage: address,
+  repository: text,
+  license: text,
+  keywords: texts,
+  metadata: object,
+  icon: text,
+  privacyPolicyUrl: text,
+  supportUrl: text,
+  termsOfServiceUrl: text,
+  defaultEnabled: truth,
+  skills: paths,
+  commands,
+  agents: paths,
+  workflows: anything,
+  hooks: mixed,
+  mcpServers: mixed,
+  outputStyles: paths,
+  lspServers: mixed,
+  themes: anything,
+  monitors: anything,
+  settings: object,
+  experimental: object,
+  userConfig: object,
+  channels: list,
+  dependencies: list,
+}
+
+/** Types, unknown keys and the name; which paths the manifest names is looked at where they are followed. */
+export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes): void {
+  for (const [key, value] of Object.entries(fields)) {
+    const expected = Object.hasOwn(known, key) ? known[key] : undefined
+    const at = { path: manifestFile, line: lineOf([key]) }
+    if (expected === undefined) {
+      const near = nearest(key, Object.keys(known))
+      notes.add('MANIFEST_UNKNOWN_KEY', {
+        message: `Claude Code does not know the key '${key}'`,
+        suggestion: near === undefined ? 'Remove it.' : `Did you mean '${near}'?`,
+        severity: near === undefined ? 'info' : 'warning',
+        ...at,
+      })
+    } else if (!expected.fits(value))
+      notes.add('MANIFEST_TYPE', {
+        message: `${key} is ${typeWord(value)}, so that Claude Code loads nothing of this plugin`,
+        suggestion: `Write ${expected.words}.`,
+        ...at,
+      })
+  }
+  const { name } = fields
+  if (typeof name === 'string' && refusedName.test(name))
+    notes.add('PLUGIN_NAME_REFUSED', {
+      message: `Claude Code refuses the name ${JSON.stringify(name)}`,
+      suggestion: 'Use lower-case letters, digits and hyphens.',
+      path: manifestFile,
+      line: lineOf(['name']),
+    })
+}
+
+/** Blanks, separators, and what nobody sees. */
+const refusedName = /[\s@:/\\\p{Cc}\p{Cf}]/u

@@ -4,16 +4,15 @@ import { toolPart } from '../component-names.ts'
 import type { McpServerComponent } from '../contract.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import { pluginReferences } from '../files/plugin-references.ts'
-import type { Manifest } from '../manifest/read-manifest.ts'
-import type { Notes } from '../notes.ts'
+import type { PluginManifest } from '../manifest/read-manifest.ts'
+import type { Notes, Remark } from '../notes.ts'
+import { typeWord } from '../type-word.ts'
 import { serverEntries } from './server-entries.ts'
-import { noteSecrets, serverNeeds } from './server-needs.ts'
-import { serverProblem, serverType } from './server-type.ts'
 
 /** Every server Claude Code would start, and those it leaves out, which is written down. */
 export function mcpServers(
   files: PluginFiles,
-  manifest: Manifest,
+  manifest: PluginManifest,
   plugin: string,
   notes: Notes,
 ): readonly McpServerComponent[] {
@@ -94,4 +93,106 @@ function noteTwins(components: readonly McpServerComponent[], notes: Notes): voi
         path,
         line,
       })
+}
+
+type ServerType = McpServerComponent['server_type']
+
+const named: Readonly<Record<string, ServerType>> = {
+  stdio: 'stdio',
+  http: 'http',
+  'streamable-http': 'http',
+  sse: 'sse',
+  ws: 'websocket',
+  websocket: 'websocket',
+}
+
+/** What the author says, else what the rest tells. `sse` must be said: its address looks like any other. */
+function serverType(config: JsonObject): ServerType {
+  const said =
+    typeof config.type === 'string' && Object.hasOwn(named, config.type) ? named[config.type] : undefined
+  if (said !== undefined) return said
+  if (config.command !== undefined) return 'stdio'
+  if (typeof config.url !== 'string') return 'stdio'
+  return /^wss?:/i.test(config.url) ? 'websocket' : 'http'
+}
+
+/** Why Claude Code would silently leave the server out; null when it would start it. */
+function serverProblem(config: unknown): { readonly message: string; readonly suggestion: string } | null {
+  const fields = asObject(config)
+  if (fields === null)
+    return {
+      message: `the server is ${typeWord(config)}, so that it is left out`,
+      suggestion: 'Write an object with command or url.',
+    }
+  const { type, url, command } = fields
+  if (type !== undefined && (typeof type !== 'string' || !Object.hasOwn(named, type)))
+    return {
+      message: `the type ${JSON.stringify(type)} is unknown, so that the server is left out`,
+      suggestion: 'Use stdio, http, sse or ws.',
+    }
+  if (type === undefined && url !== undefined && command === undefined)
+    return {
+      message:
+        'the server has an url and no type, so that Claude Code takes it for a program and leaves it out',
+      suggestion: `Add "type": "${serverType(fields) === 'websocket' ? 'ws' : 'http'}".`,
+    }
+  if (serverType(fields) === 'stdio')
+    return typeof command === 'string' && command !== ''
+      ? null
+      : {
+          message: 'the server has no command, so that it is left out',
+          suggestion: 'Add the program as command.',
+        }
+  return typeof url === 'string' && url !== ''
+    ? null
+    : { message: 'the server has no url, so that it is left out', suggestion: 'Add its address as url.' }
+}
+
+/** What a server wants from its surroundings: variables, and whether it lets anybody in. */
+function serverNeeds(config: JsonObject): Pick<McpServerComponent, 'auth_required' | 'env_vars'> {
+  const keys = Object.keys(asObject(config.env) ?? {})
+  const headers = Object.keys(asObject(config.headers) ?? {})
+  const referred = referredVariables(config)
+  return {
+    auth_required:
+      [...keys, ...headers, ...referred].some((key) => opensDoors.test(key)) ||
+      asObject(config.oauth) !== null,
+    env_vars: [...new Set([...keys, ...referred])],
+  }
+}
+
+const opensDoors = /TOKEN|KEY|SECRET|AUTH|PASSWORD|CREDENTIAL/i
+
+/** Claude Code sets these itself. */
+const given = ['CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA', 'CLAUDE_PROJECT_DIR']
+
+function referredVariables(config: JsonObject): readonly string[] {
+  const words = [
+    config.command,
+    config.url,
+    ...(Array.isArray(config.args) ? config.args : []),
+    ...Object.values(asObject(config.env) ?? {}),
+    ...Object.values(asObject(config.headers) ?? {}),
+  ].filter((word) => typeof word === 'string')
+  const names = words.flatMap((word) => [...word.matchAll(reference)].map((match) => match[1] ?? ''))
+  return names.filter((name) => !given.includes(name))
+}
+
+/** `${VAR}` and `${VAR:-default}`; `${user_config.x}` is asked of the user, not of the environment. */
+const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}/g
+
+/** Says so when something that opens doors stands in the file as it is. Its value is not repeated. */
+function noteSecrets(
+  config: JsonObject,
+  about: Pick<Remark, 'components' | 'path' | 'line'>,
+  notes: Notes,
+): void {
+  for (const part of ['env', 'headers'] as const)
+    for (const [key, value] of Object.entries(asObject(config[part]) ?? {}))
+      if (opensDoors.test(key) && typeof value === 'string' && value.length >= 8 && !value.includes('${'))
+        notes.add('MCP_SECRET_IN_FILE', {
+          message: `${key} of ${part} stands in the file, where everybody who has the plugin can read it`,
+          suggestion: `Write "\${${key.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase()}}", and set the variable outside.`,
+          ...about,
+        })
 }

@@ -3,7 +3,7 @@ import { componentId } from '../../component-list.ts'
 import { parseUnmarkedJson } from '../files/json-file.ts'
 import type { PluginFiles } from '../files/plugin-files.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
-import { type Manifest, manifestFile } from '../manifest/read-manifest.ts'
+import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'
 
 /** A server as it is written, wherever that is. */
@@ -17,7 +17,11 @@ export interface ServerEntry {
 const standard = '.mcp.json'
 
 /** `.mcp.json`, then what the manifest names and holds. Of two with one name the later counts. */
-export function serverEntries(files: PluginFiles, manifest: Manifest, notes: Notes): readonly ServerEntry[] {
+export function serverEntries(
+  files: PluginFiles,
+  manifest: PluginManifest,
+  notes: Notes,
+): readonly ServerEntry[] {
   const declared = declaredPaths(manifest, 'mcpServers', files, notes)
   const paths = [standard, ...(declared?.paths ?? []).map(({ path }) => path)]
   const entries = [

@@ -1,6 +1,8 @@
+import { componentId } from '../../component-list.ts'
 import { normalText } from '../../generate/likeness.ts'
 import type { Notes } from '../notes.ts'
-import { type Described, findOverlaps } from './find-overlaps.ts'
+import type { PluginContent } from '../read-plugin.ts'
+import { type ContentWord, contentWords } from './content-words.ts'
 
 /** Something that competes for the user's words. */
 export interface Rival extends Described {
@@ -48,4 +50,150 @@ function sharedPhrases(rivals: readonly Rival[]): readonly { phrase: string; ids
       isOwn: group.some((claim) => claim.isOwn),
     }))
     .filter(({ key, ids, isOwn }) => key !== '' && ids.length > 1 && isOwn)
+}
+
+interface DescribedComponent {
+  readonly name: string
+  readonly cli_name: string
+  readonly description: string
+  readonly path: string
+  readonly line?: number
+}
+
+/** The components of a plugin that a model may take one for another: what it is told about, and nothing it cannot choose. */
+export function rivalsOf({ skills, commands, agents }: PluginContent, isOwn: boolean): readonly Rival[] {
+  const rival = (
+    type: 'command' | 'skill' | 'agent',
+    { name, cli_name, description, path, line }: DescribedComponent,
+    phrases: readonly string[],
+  ): Rival => ({
+    id: componentId(type, isOwn ? name : cli_name),
+    description,
+    phrases,
+    isOwn,
+    path,
+    ...(line !== undefined && { line }),
+  })
+  return [
+    ...skills
+      .filter(({ listed }) => listed !== null)
+      .map(({ component }) => rival('skill', component, component.triggers)),
+    ...commands
+      .filter(({ listed }) => listed !== null)
+      .map(({ component }) => rival('command', component, [])),
+    ...agents.map((agent) =>
+      rival(
+        'agent',
+        agent,
+        agent.examples.map(({ user_message: said }) => said),
+      ),
+    ),
+  ]
+}
+
+/** Something a model chooses by what it says of itself. */
+interface Described {
+  readonly id: string
+  readonly description: string
+}
+
+interface Overlap {
+  readonly ids: readonly [string, string]
+  /** From 0 to 1: the share of their words that two descriptions have in common. */
+  readonly similarity: number
+  /** What they have in common, in the words of the first. */
+  readonly shared: readonly string[]
+}
+
+/** From here on two descriptions say nearly the same. */
+const leastSimilarity = 0.6
+const leastShared = 3
+const mostTold = 5
+/** Where everything says the same, nobody reads every pair of it. */
+const mostPairs = 100
+/** More than any plugins have together; every pair of them is compared. */
+const mostCompared = 1_000
+/** A longer description says more than when to use it. */
+const mostCharacters = 2_000
+
+/**
+ * Pairs of components whose descriptions say nearly the same, by words alone. Only pairs in which `isOwn` holds for one: how other
+ * plugins compare with each other is not asked.
+ */
+export function findOverlaps(
+  described: readonly Described[],
+  isOwn: (id: string) => boolean,
+): readonly Overlap[] {
+  const texts = described.slice(0, mostCompared).map(({ id, description }): Text => {
+    const words = contentWords(withoutExamples(description).slice(0, mostCharacters))
+    return { id, words, set: new Set(words.map(({ stem }) => stem)), isOwn: isOwn(id) }
+  })
+  const found: { readonly a: Text; readonly b: Text; readonly similarity: number }[] = []
+  const having = new Map<string, Text[]>()
+  for (const b of texts) {
+    const common = new Map<Text, number>()
+    for (const stem of b.set) {
+      const before = having.get(stem) ?? []
+      for (const a of before) common.set(a, (common.get(a) ?? 0) + 1)
+      having.set(stem, before)
+      before.push(b)
+    }
+    for (const [a, count] of common) {
+      const similarity = count / Math.sqrt(a.set.size * b.set.size)
+      const isClose = count >= leastShared && similarity >= leastSimilarity
+      if (isClose && (a.isOwn || b.isOwn)) found.push({ a, b, similarity })
+    }
+  }
+  return found
+    .sort(
+      (x, y) =>
+        y.similarity - x.similarity ||
+        texts.indexOf(x.a) - texts.indexOf(y.a) ||
+        texts.indexOf(x.b) - texts.indexOf(y.b),
+    )
+    .slice(0, mostPairs)
+    .map(({ a, b, similarity }) => ({
+      ids: [a.id, b.id],
+      similarity,
+      shared: sharedRuns(a.words, b.words, mostTold),
+    }))
+}
+
+interface Text {
+  readonly id: string
+  readonly words: readonly ContentWord[]
+  readonly set: ReadonlySet<string>
+  readonly isOwn: boolean
+}
+
+function withoutExamples(text: string): string {
+  const at = text.toLowerCase().indexOf('<example>')
+  return at === -1 ? text : text.slice(0, at)
+}
+
+/**
+ * Runs of at least two words that two texts have in common, the longest first, in the words of the first text; single words where
+ * there are no runs.
+ */
+function sharedRuns(a: readonly ContentWord[], b: readonly ContentWord[], most: number): readonly string[] {
+  const places = new Map<string, number[]>()
+  for (const [index, { stem }] of b.entries()) places.set(stem, [...(places.get(stem) ?? []), index])
+  const runs: (readonly ContentWord[])[] = []
+  let before = new Map<number, number>()
+  for (const [index, { stem }] of a.entries()) {
+    const lengths = new Map<number, number>()
+    for (const at of places.get(stem) ?? []) {
+      const length = (before.get(at - 1) ?? 0) + 1
+      lengths.set(at, length)
+      const goesOn = a[index + 1] !== undefined && a[index + 1]?.stem === b[at + 1]?.stem
+      if (length > 1 && !goesOn) runs.push(a.slice(index - length + 1, index + 1))
+    }
+    before = lengths
+  }
+  const texts = runs
+    .toSorted((x, y) => y.length - x.length)
+    .map((run) => run.map(({ word }) => word).join(' '))
+  const kept = texts.filter((text, index) => !texts.slice(0, index).some((longer) => longer.includes(text)))
+  const single = a.filter(({ stem }) => places.has(stem)).map(({ word }) => word)
+  return (kept.length > 0 ? kept : [...new Set(single)]).slice(0, most)
 }

@@ -1,9 +1,8 @@
 import { basename, dirname } from 'node:path'
 import { skillName } from '../component-names.ts'
-import { byCollation } from '../files/by-collation.ts'
-import { below, type PluginFiles } from '../files/plugin-files.ts'
+import { below, byCollation, type PluginFiles } from '../files/plugin-files.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
-import { type Manifest, manifestFile } from '../manifest/read-manifest.ts'
+import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'
 
 export interface SkillSource {
@@ -18,7 +17,11 @@ export interface SkillSource {
  * `skills/<name>/SKILL.md` and what the manifest names beside it, in Claude Code's order. A SKILL.md at the root counts where there is
  * neither.
  */
-export function discoverSkills(files: PluginFiles, manifest: Manifest, notes: Notes): readonly SkillSource[] {
+export function discoverSkills(
+  files: PluginFiles,
+  manifest: PluginManifest,
+  notes: Notes,
+): readonly SkillSource[] {
   const declared = declaredPaths(manifest, 'skills', files, notes)
   const found = files.placeOf('skills') === 'directory' ? skillsIn('skills', files, notes) : null
   if (declared === null && found === null) return rootSkill(files)

@@ -1,17 +1,13 @@
 import { asString } from '../../../core/json-fields.ts'
 import { componentId } from '../../component-list.ts'
 import { cliName, skillName } from '../component-names.ts'
-import type { SkillComponent } from '../contract.ts'
+import type { SkillComponent, SkillIntent } from '../contract.ts'
 import { flagField, nameField, toolsField } from '../frontmatter/fields.ts'
 import { bodyStart, type Markdown, noteFrontmatter } from '../frontmatter/read-markdown.ts'
 import { aliasOf, listedText } from '../listed-text.ts'
-import { noteDescription } from '../note-description.ts'
-import { noteName } from '../note-name.ts'
-import { noteTools } from '../note-tools.ts'
+import { noteDescription, noteName, noteTools } from '../note-component.ts'
 import type { Notes } from '../notes.ts'
 import type { SkillSource } from './discover-skills.ts'
-import { intentOf } from './intent-of.ts'
-import { triggerPhrases } from './trigger-phrases.ts'
 
 export interface FoundSkill {
   readonly component: SkillComponent
@@ -64,5 +60,68 @@ export function skillComponent(
     component,
     listed: component.disable_model_invocation ? null : listed,
     alias: aliasOf(fields, component.cli_name),
+  }
+}
+
+/**
+ * Phrases that should make a skill fire, in the order of its description: what is quoted after words such as "asks to", and any
+ * other quoted text that could be said.
+ */
+export function triggerPhrases(description: string): readonly string[] {
+  const text = description.replaceAll(/\s+/g, ' ')
+  const found = new Set<string>()
+  let end = 0
+  let isCued = false
+  for (const match of text.matchAll(quotedText)) {
+    const phrase = (match[1] ?? match[2] ?? match[3] ?? '').trim()
+    const before = text.slice(end, match.index)
+    isCued =
+      cue.test(before.slice(-cueCharacters)) ||
+      (isCued && before.length <= cueCharacters && betweenQuotes.test(before))
+    end = match.index + match[0].length
+    if (phrase !== '' && (isCued || couldBeSaid(phrase))) found.add(phrase)
+  }
+  return [...found]
+}
+
+/** A single quote that stands beside a letter is an apostrophe. */
+const quotedText = /"([^"]{1,200})"|“([^”]{1,200})”|(?<![\p{L}\p{N}])'([^']{1,200})'(?![\p{L}\p{N}])/gu
+const cue =
+  /\b(?:(?:asks?|needs?|wants?) to|mentions?|says?)[\s:,(]*(?:something like|e\.g\.|things like)?[\s:,(]*$/i
+const cueCharacters = 60
+const betweenQuotes = /^[\s,;/]*(?:or|and)?[\s,;/]*$/i
+
+function couldBeSaid(phrase: string): boolean {
+  return phrase.length >= 3 && phrase.length <= 50 && /^\p{L}/u.test(phrase)
+}
+
+const actions = new Set(
+  'create add build make set configure implement define write generate develop update modify change fix debug'.split(
+    ' ',
+  ),
+)
+const beginsContext = new Set(['for', 'to', 'in', 'with'])
+/** Articles, and prepositions that begin no context. */
+const small = new Set(
+  'a an the this that my your our its on at of from by into up out over about as'.split(' '),
+)
+
+/** What is to be done, to what, and under which circumstances. Words alone: no meaning is guessed. */
+export function intentOf(phrase: string): SkillIntent {
+  const words = phrase.split(/\s+/).filter((word) => word !== '')
+  const plain = words.map((word) => word.toLowerCase().replaceAll(/[^\p{L}\p{N}_-]/gu, ''))
+  const found = plain.findIndex((word) => actions.has(word))
+  const at = Math.max(found, 0)
+  const contextAt = plain.findIndex((word, index) => index > at && beginsContext.has(word))
+  const end = contextAt === -1 ? plain.length : contextAt
+  return {
+    action: plain[at] ?? '',
+    object: plain
+      .slice(at + 1, end)
+      .filter((word) => word !== '' && !small.has(word))
+      .slice(0, 2)
+      .join(' '),
+    context: contextAt === -1 ? '' : words.slice(contextAt).join(' '),
+    raw_phrase: phrase,
   }
 }
