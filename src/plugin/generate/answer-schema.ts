@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { scenarioTypes } from './contract.ts'
-import { semanticVariationTypes } from './semantic-variations.ts'
+import { type SetupMessage, scenarioTypes, semanticVariationTypes } from './contract.ts'
 
 /** What the model is held to where a provider can hold it: everything is required, nothing else is allowed. */
 const wanted = z.strictObject({
@@ -43,4 +42,57 @@ export const answerSchema = z
   )
   .meta(shape)
 
-export type Answer = z.output<typeof answerSchema>
+export type GeneratedAnswer = z.output<typeof answerSchema>
+
+const text = z.string().trim().optional().catch(undefined)
+
+/** A value that is a text, wherever the model put it. */
+const itemSchema = z.object({
+  slot: text,
+  base_id: text,
+  scenario_type: text,
+  user_prompt: text,
+  expected_trigger: z.boolean().optional().catch(undefined),
+  reasoning: text,
+  original_trigger_phrase: text,
+  semantic_variation_type: text,
+  neighbour: text,
+  component_ref: text,
+  expected_component: text,
+  setup_messages: z.array(z.unknown()).optional().catch(undefined),
+  setup_context: text,
+})
+
+/** One scenario as a model wrote it: fields that are not what they should be are absent. */
+export type ModelScenario = Omit<z.output<typeof itemSchema>, 'component_ref' | 'expected_component'> & {
+  /** Which component it says it is about. */
+  readonly component: string | undefined
+}
+
+export function readModelScenario(raw: Readonly<Record<string, unknown>>): ModelScenario {
+  const { component_ref, expected_component, ...item } = itemSchema.parse(raw)
+  return { ...item, component: filled(expected_component) ?? filled(component_ref) }
+}
+
+function filled(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}
+
+const most = 20
+
+const messageSchema = z.object({
+  role: z.preprocess(
+    (role) => (role === 'human' ? 'user' : role === 'ai' ? 'assistant' : role),
+    z.enum(['user', 'assistant']),
+  ),
+  content: z.string().trim().min(1),
+})
+
+const messagesSchema = z.array(messageSchema).min(1).max(most)
+
+/** The conversation before a proactive scenario; null when there is none that could have happened: it begins with the person. */
+export function setupMessages(given: unknown, context?: string): readonly SetupMessage[] | null {
+  const read = messagesSchema.safeParse(given)
+  if (read.success) return read.data[0]?.role === 'user' ? read.data : null
+  return context === undefined || context === '' ? null : [{ role: 'user', content: context }]
+}

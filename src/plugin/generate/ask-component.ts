@@ -6,13 +6,10 @@ import type { Budget } from '../../models/budget.ts'
 import { type Model, modelFailureOf } from '../../models/contract.ts'
 import { uninterrupted } from '../../models/uninterrupted.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import { type Answer, answerSchema } from './answer-schema.ts'
-import { batchSlots, type SlotBatch } from './batch-slots.ts'
-import { type Draft, dropReasons } from './check-item.ts'
-import { componentPrompt } from './component-prompt.ts'
-import { type Dropped, fillSlots } from './fill-slots.ts'
-import { generationSystem } from './generation-system.ts'
-import type { ComponentPlan } from './plan-component.ts'
+import { answerSchema, type GeneratedAnswer } from './answer-schema.ts'
+import { componentPrompt, generationSystem } from './component-prompt.ts'
+import { type Draft, type Dropped, dropReasons, fillSlots } from './fill-slots.ts'
+import { batchSlots, type ComponentPlan, type SlotBatch } from './plan-component.ts'
 
 export interface AskTools {
   readonly model: Model
@@ -22,7 +19,7 @@ export interface AskTools {
   readonly config: Pick<PluginConfig, 'generation' | 'tuning'>
 }
 
-export interface Asked {
+export interface ComponentAnswers {
   readonly drafts: readonly Draft[]
   readonly dropped: readonly Dropped[]
   readonly ideas: readonly string[]
@@ -39,7 +36,7 @@ export interface Asked {
  * Fills the slots of one component: every portion is asked for once, and what stays open because answers were dropped is asked
  * for once more. A model that fails is an outcome; only an interruption is thrown.
  */
-export async function askComponent(plan: ComponentPlan, tools: AskTools): Promise<Asked> {
+export async function askComponent(plan: ComponentPlan, tools: AskTools): Promise<ComponentAnswers> {
   const { entry, neighbours, slots } = plan
   const drafts: Draft[] = []
   const dropped: Dropped[] = []
@@ -81,7 +78,7 @@ export async function askComponent(plan: ComponentPlan, tools: AskTools): Promis
 }
 
 type Outcome = { readonly tokens: TokenUsage; readonly costUsd: number | null } & (
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly answer: GeneratedAnswer }
   | {
       readonly kind: 'failure'
       readonly message: string
@@ -121,7 +118,7 @@ async function askOnce(
 
 const shownIdea = 300
 
-function ideaTexts({ ideas }: Answer): readonly string[] {
+function ideaTexts({ ideas }: GeneratedAnswer): readonly string[] {
   return ideas.flatMap(({ id, idea }) =>
     typeof idea === 'string' ? [`${typeof id === 'string' ? `${id}: ` : ''}${idea}`.slice(0, shownIdea)] : [],
   )

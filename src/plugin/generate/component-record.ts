@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { componentTypes } from '../contract.ts'
-import { type PluginScenario, scenarioTypes } from './contract.ts'
+import { type PluginScenario, type ScenarioType, scenarioTypes } from './contract.ts'
 import { scenarioFields } from './scenarios-schema.ts'
 
 const count = z.int().min(0)
@@ -68,3 +68,20 @@ export const componentScenariosSchema = z.object({
   ),
   record: componentRecordSchema,
 })
+
+/** How many scenarios there are of each type; types without any are left out. */
+export function typeCounts(
+  scenarios: readonly Pick<PluginScenario, 'scenario_type'>[],
+): Partial<Record<ScenarioType, number>> {
+  const counts: Partial<Record<ScenarioType, number>> = {}
+  for (const { scenario_type: type } of scenarios) counts[type] = (counts[type] ?? 0) + 1
+  return counts
+}
+
+/** The scenarios of a component that need no model, or why there are none. */
+export interface TemplateScenarios {
+  readonly scenarios: readonly UnnamedScenario[]
+  /** Nothing of it can be tried. */
+  readonly skipped?: string
+  readonly warnings?: readonly string[]
+}

@@ -16,7 +16,9 @@ export const scenarioTypes = [
 
 export type ScenarioType = (typeof scenarioTypes)[number]
 
-export type SemanticVariation = 'synonym' | 'related_concept' | 'structure' | 'informal'
+/** In the order in which the semantic scenarios of a skill get them. */
+export const semanticVariationTypes = ['synonym', 'related_concept', 'structure', 'informal'] as const
+export type SemanticVariation = (typeof semanticVariationTypes)[number]
 
 /** One thing that is asked of the agent, and what should come of it. A line of `scenarios.json`. */
 export interface PluginScenario {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { type EstimateOptions, estimateCosts } from './estimate-costs.ts'
 import {
   sampleAgent,
   sampleAnalysis,
@@ -8,7 +7,8 @@ import {
   sampleHook,
   sampleServer,
   sampleSkill,
-} from './sample-analysis.ts'
+} from '../../../test/support/sample-analysis.ts'
+import { type EstimateOptions, estimateCosts } from './estimate-costs.ts'
 
 const analysis = sampleAnalysis({
   skills: [sampleSkill('greet'), sampleSkill('part')],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { sampleAgent, sampleAnalysis, sampleSkill } from '../../../test/support/sample-analysis.ts'
 import { fallbackScenarios } from './fallback-scenarios.ts'
 import { neighboursOf } from './neighbours.ts'
-import { sampleAgent, sampleAnalysis, sampleSkill } from './sample-analysis.ts'
 
 const skill = (more = {}) => ({ type: 'skill' as const, component: sampleSkill('greet', more) })
 

@@ -1,9 +1,9 @@
-import { componentLabel } from '../component-list.ts'
+import { componentId, componentLabel } from '../component-list.ts'
 import type { ModelWritten } from './component-prompt.ts'
-import type { UnnamedScenario } from './component-record.ts'
+import { type ComponentScenarios, typeCounts, type UnnamedScenario } from './component-record.ts'
 import { normalText } from './likeness.ts'
 import type { Neighbour } from './neighbours.ts'
-import { unrelatedRequest } from './unrelated-request.ts'
+import type { ComponentPlan } from './plan-component.ts'
 
 /** A description with hundreds of quoted phrases is an accident, or an attack on somebody's money. */
 const mostPhrases = 50
@@ -100,4 +100,44 @@ function rivalPhrase(
     if (phrase !== undefined) return { phrase, name: other.component.name }
   }
   return null
+}
+
+/** What a component gets when there is no model to ask. */
+export function fallbackComponent({ entry, neighbours, slots }: ComponentPlan): ComponentScenarios {
+  const { name } = entry.component
+  const { scenarios, warnings } = fallbackScenarios(entry, neighbours)
+  return {
+    scenarios,
+    record: {
+      component: componentId(entry.type, name),
+      component_type: entry.type,
+      name,
+      origin: 'fallback',
+      asked: typeCounts(slots.map(({ type }) => ({ scenario_type: type }))),
+      got: typeCounts(scenarios),
+      dropped: [],
+      repaired: [],
+      usage: [],
+      warnings: [...warnings],
+    },
+  }
+}
+
+const requests = [
+  'What is the capital of Australia?',
+  'How many minutes are there in a week?',
+  'Which is heavier, a litre of water or a litre of olive oil?',
+  'What year did the first person walk on the moon?',
+  'How do I keep basil alive on a windowsill?',
+]
+
+/** Something that is nobody's business here: the first that shares no word of any weight with what the component says. */
+export function unrelatedRequest(about: readonly string[]): string {
+  const said = new Set(about.flatMap((text) => normalText(text).split(' ')))
+  const fits = requests.find((request) =>
+    normalText(request)
+      .split(' ')
+      .every((word) => word.length < 5 || !said.has(word)),
+  )
+  return fits ?? requests[0] ?? ''
 }

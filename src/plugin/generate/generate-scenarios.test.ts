@@ -1,5 +1,14 @@
 import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
+import {
+  sampleAgent,
+  sampleAnalysis,
+  sampleCommand,
+  sampleConfig,
+  sampleHook,
+  sampleServer,
+  sampleSkill,
+} from '../../../test/support/sample-analysis.ts'
 import { type Budget, createBudget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
 import { resolveModel } from '../../models/index.ts'
@@ -11,16 +20,7 @@ import type { ModelWritten } from './component-prompt.ts'
 import type { PluginScenario } from './contract.ts'
 import { type GenerationOptions, generateScenarios } from './generate-scenarios.ts'
 import { planComponent } from './plan-component.ts'
-import {
-  sampleAgent,
-  sampleAnalysis,
-  sampleCommand,
-  sampleConfig,
-  sampleHook,
-  sampleServer,
-  sampleSkill,
-} from './sample-analysis.ts'
-import type { Slot } from './slot.ts'
+import type { ScenarioSlot } from './plan-slots.ts'
 
 const greet: ModelWritten = { type: 'skill', component: sampleSkill('greet') }
 const sweep: ModelWritten = {
@@ -42,7 +42,7 @@ const topics =
     ' ',
   )
 
-const item = ({ id, base, type, variation }: Slot, at: number, more: object = {}) => ({
+const item = ({ id, base, type, variation }: ScenarioSlot, at: number, more: object = {}) => ({
   slot: id,
   base_id: base,
   scenario_type: type,

@@ -1,21 +1,22 @@
+import { contentHash } from '../../io/content-hash.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
+import { addCost } from '../../core/add-cost.ts'
 import { atMost } from '../../models/batch/at-most.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import { type AnyComponent, componentLabel } from '../component-list.ts'
+import { type AnyComponent, componentId, componentLabel } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import type { PluginStep } from '../contract.ts'
 import { askComponent } from './ask-component.ts'
-import { type GenerationCheckpoint, loadComponent, saveComponent } from './component-checkpoint.ts'
-import type { ComponentScenarios } from './component-record.ts'
-import { componentsInScope } from './components-in-scope.ts'
+import { generationSystem } from './component-prompt.ts'
+import { type ComponentScenarios, componentScenariosSchema } from './component-record.ts'
 import type { PluginScenario } from './contract.ts'
-import { fallbackComponent } from './fallback-component.ts'
+import { fallbackComponent } from './fallback-scenarios.ts'
 import { type GenerationMetadata, generationMetadata } from './generation-metadata.ts'
 import { mergeScenarios } from './merge-scenarios.ts'
 import { nameScenarios } from './name-scenarios.ts'
-import { type ComponentPlan, planComponent } from './plan-component.ts'
+import { type ComponentPlan, componentsInScope, planComponent, plannedPrompts } from './plan-component.ts'
 import { templateComponent } from './template-component.ts'
 import { writeComponent } from './write-component.ts'
 
@@ -125,4 +126,52 @@ function warningsOf(records: readonly ComponentScenarios['record'][], isWithoutM
       skipped === undefined ? [] : [`${component} is left out: ${skipped}`],
     ),
   ]
+}
+
+/** Where what was paid for is kept, one value per component. */
+interface GenerationCheckpoint {
+  load(component: string): unknown
+  /** Must be on disk when it returns. */
+  save(component: string, value: unknown): void
+}
+
+/** What an earlier process has paid for, when it is about the same component and was asked for in the same way; else null. */
+function loadComponent(
+  checkpoint: GenerationCheckpoint,
+  plan: ComponentPlan,
+  config: PluginConfig,
+): ComponentScenarios | null {
+  const kept = checkpoint.load(idOf(plan))
+  if (typeof kept !== 'object' || kept === null || !('key' in kept)) return null
+  if (kept.key !== keyOf(plan, config)) return null
+  const read = componentScenariosSchema.safeParse(kept)
+  return read.success ? read.data : null
+}
+
+function saveComponent(
+  checkpoint: GenerationCheckpoint,
+  plan: ComponentPlan,
+  config: PluginConfig,
+  done: ComponentScenarios,
+): void {
+  checkpoint.save(idOf(plan), { key: keyOf(plan, config), cost_usd: costOf(done), ...done })
+}
+
+/** null = unmetered. Stands at the top, for whoever adds up what a run has spent. */
+function costOf({ record }: ComponentScenarios): number | null {
+  return record.usage.reduce<number | null>((sum, { cost_usd }) => addCost(sum, cost_usd), 0)
+}
+
+function idOf({ entry }: ComponentPlan): string {
+  return componentId(entry.type, entry.component.name)
+}
+
+/** The questions hold all that is known of the component; how they are asked is the rest. */
+function keyOf(plan: ComponentPlan, { generation }: PluginConfig): string {
+  const { model, max_tokens, reasoning_effort, temperature } = generation
+  return contentHash([
+    generationSystem,
+    ...plannedPrompts(plan),
+    JSON.stringify({ model, max_tokens, reasoning_effort, temperature }),
+  ])
 }

@@ -2,10 +2,9 @@ import { addCost } from '../../core/add-cost.ts'
 import type { TokenUsage } from '../../core/trial.ts'
 import { createLedger } from '../../models/ledger.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import type { ComponentRecord } from './component-record.ts'
+import { type ComponentRecord, typeCounts } from './component-record.ts'
 import type { PluginScenario, ScenarioType } from './contract.ts'
 import type { Merged } from './merge-scenarios.ts'
-import { typeCounts } from './type-counts.ts'
 
 /** `generation-metadata.json`: how the scenarios of a run came about, and what they cost. */
 export interface GenerationMetadata {

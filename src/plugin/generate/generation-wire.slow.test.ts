@@ -2,11 +2,11 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { sampleAnalysis, sampleConfig, sampleSkill } from '../../../test/support/sample-analysis.ts'
 import { createBudget } from '../../models/budget.ts'
 import { resolveModel } from '../../models/index.ts'
+import { generationSystem } from './component-prompt.ts'
 import { generateScenarios } from './generate-scenarios.ts'
-import { generationSystem } from './generation-system.ts'
-import { sampleAnalysis, sampleConfig, sampleSkill } from './sample-analysis.ts'
 
 const bodySchema = z.looseObject({
   messages: z.array(z.object({ role: z.string(), content: z.string() })),

@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import {
+  sampleAgent,
+  sampleAnalysis,
+  sampleCommand,
+  sampleSkill,
+} from '../../../test/support/sample-analysis.ts'
 import type { PluginScenario } from './contract.ts'
 import { mergeScenarios } from './merge-scenarios.ts'
-import { sampleAgent, sampleAnalysis, sampleCommand, sampleSkill } from './sample-analysis.ts'
 
 const analysis = sampleAnalysis({
   skills: [sampleSkill('greet'), sampleSkill('review')],

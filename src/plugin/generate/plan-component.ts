@@ -1,15 +1,16 @@
-import type { Analysis } from '../analyze/contract.ts'
+import { thinkingTokens } from '../../models/thinking-tokens.ts'
+import type { Analysis, Components } from '../analyze/contract.ts'
+import { type AnyComponent, componentList } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import { batchSlots, type SlotBatch } from './batch-slots.ts'
 import { componentPrompt, type ModelWritten } from './component-prompt.ts'
 import { type Neighbour, neighboursOf } from './neighbours.ts'
-import { planSlots, type Slot } from './slot.ts'
+import { planSlots, type ScenarioSlot } from './plan-slots.ts'
 
 /** What will be asked of a model about one component. Known before anything is spent. */
 export interface ComponentPlan {
   readonly entry: ModelWritten
   readonly neighbours: readonly Neighbour[]
-  readonly slots: readonly Slot[]
+  readonly slots: readonly ScenarioSlot[]
   readonly batches: readonly SlotBatch[]
 }
 
@@ -30,4 +31,70 @@ export function plannedPrompts({ entry, neighbours, batches }: ComponentPlan): r
   return batches.map(({ slots }) =>
     componentPrompt({ entry, neighbours, slots, ideas: [], written: [], problems: [] }),
   )
+}
+
+/** What is asked for with one question. */
+export interface SlotBatch {
+  readonly slots: readonly ScenarioSlot[]
+  /** The answer may be so long. */
+  readonly maxTokens: number
+}
+
+/**
+ * Slots in portions whose answers are likely to fit into `max_tokens`: an answer that is cut off is lost and paid. Slots of
+ * one idea stay together. Semantic ones come last, with a limit of their own, beside which there is room for thoughts.
+ */
+export function batchSlots(
+  slots: readonly ScenarioSlot[],
+  { generation, tuning }: Pick<PluginConfig, 'generation' | 'tuning'>,
+): readonly SlotBatch[] {
+  const { max_tokens, reasoning_effort: effort } = generation
+  const { semantic_gen_max_tokens } = tuning.token_estimates
+  const portions: ScenarioSlot[][] = []
+  for (const slot of byBase(slots.filter(({ type }) => type !== 'semantic'))) {
+    const last = portions.at(-1)
+    if (last !== undefined && answerTokens([...last, slot], tuning.token_estimates) <= max_tokens)
+      last.push(slot)
+    else portions.push([slot])
+  }
+  const semantic = slots.filter(({ type }) => type === 'semantic')
+  const room = semantic_gen_max_tokens + thinkingTokens({ effort, maxOutputTokens: max_tokens })
+  return [
+    ...portions.map((portion) => ({ slots: portion, maxTokens: max_tokens })),
+    ...(semantic.length === 0 ? [] : [{ slots: semantic, maxTokens: Math.min(max_tokens, room) }]),
+  ]
+}
+
+/** Ideas in the order in which they first appear, the slots of each in theirs. */
+function byBase(slots: readonly ScenarioSlot[]): readonly ScenarioSlot[] {
+  return [...Map.groupBy(slots, ({ base }) => base).values()].flat()
+}
+
+type Estimates = Pick<
+  PluginConfig['tuning']['token_estimates'],
+  'output_per_scenario' | 'semantic_gen_max_tokens'
+>
+
+/** What a model is reckoned to write to fill these slots. For the semantic ones it is never given more room than their limit. */
+export function answerTokens(slots: readonly ScenarioSlot[], estimates: Estimates): number {
+  const semantic = slots.filter(({ type }) => type === 'semantic').length
+  return (
+    (slots.length - semantic) * estimates.output_per_scenario +
+    Math.min(semantic * estimates.output_per_scenario, estimates.semantic_gen_max_tokens)
+  )
+}
+
+/** The components the configuration wants scenarios for, in the order of the analysis. */
+export function componentsInScope(
+  components: Components,
+  scope: PluginConfig['scope'],
+): readonly AnyComponent[] {
+  const wanted = {
+    skill: scope.skills,
+    agent: scope.agents,
+    command: scope.commands,
+    hook: scope.hooks,
+    mcp_server: scope.mcp_servers,
+  }
+  return componentList(components).filter(({ type }) => wanted[type])
 }

@@ -1,13 +1,11 @@
 import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentId } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import type { ComponentScenarios } from './component-record.ts'
+import { type ComponentScenarios, type TemplateScenarios, typeCounts } from './component-record.ts'
 import { commandTemplates } from './templates/command-templates.ts'
 import { hookTemplates } from './templates/hook-templates.ts'
 import { mcpTemplates } from './templates/mcp-templates.ts'
 import { skillTemplates } from './templates/skill-templates.ts'
-import type { Templates } from './templates/template.ts'
-import { typeCounts } from './type-counts.ts'
 
 /** The scenarios of a component that needs no model; null for one that does. */
 export function templateComponent(
@@ -41,7 +39,7 @@ function templatesOf(
   entry: AnyComponent,
   { components, plugin_load_result }: Pick<Analysis, 'components' | 'plugin_load_result'>,
   { execution, mcp_servers }: Pick<PluginConfig, 'execution' | 'mcp_servers'>,
-): Templates | null {
+): TemplateScenarios | null {
   switch (entry.type) {
     case 'skill':
       return skillTemplates(entry.component)

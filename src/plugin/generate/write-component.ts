@@ -1,21 +1,19 @@
 import { counted } from '../../core/counted.ts'
 import { headAndTail } from '../../core/shorten.ts'
 import { componentId, componentLabel } from '../component-list.ts'
-import type { Asked } from './ask-component.ts'
-import type { Draft } from './check-item.ts'
+import type { ComponentAnswers } from './ask-component.ts'
 import type { ModelWritten } from './component-prompt.ts'
-import type { ComponentScenarios, UnnamedScenario } from './component-record.ts'
+import { type ComponentScenarios, typeCounts, type UnnamedScenario } from './component-record.ts'
 import type { ScenarioType } from './contract.ts'
-import { diversity } from './diversity.ts'
 import { fallbackScenarios } from './fallback-scenarios.ts'
+import type { Draft } from './fill-slots.ts'
 import type { ComponentPlan } from './plan-component.ts'
-import { slotTypes } from './slot.ts'
-import { typeCounts } from './type-counts.ts'
+import { diversity, slotTypes } from './plan-slots.ts'
 
 /** What a model wrote as scenarios, with phrases of the component in the place of a type it failed at altogether. */
 export function writeComponent(
   plan: ComponentPlan,
-  asked: Asked,
+  asked: ComponentAnswers,
   { model, degree }: { readonly model: string; readonly degree: number },
 ): ComponentScenarios {
   const { entry, neighbours, slots } = plan
@@ -90,7 +88,7 @@ function missingTypes(
 
 function warningsOf(
   { type, component }: ModelWritten,
-  { drafts, failures }: Asked,
+  { drafts, failures }: ComponentAnswers,
   wanted: number,
   instead: number,
 ): string[] {

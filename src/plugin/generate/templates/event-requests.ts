@@ -1,13 +1,13 @@
 import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
 import type { SetupMessage } from '../contract.ts'
-import { type HookRequest, type HookRequests, type HookSurroundings, skipped } from './hook-request.ts'
+import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-request.ts'
 import { workspaceFiles } from './workspace-files.ts'
 
-type Maker = (hook: HookComponent, surroundings: HookSurroundings) => HookRequests
+type Maker = (hook: HookComponent, surroundings: HookSurroundings) => HookPrompts
 
 /** Events that are not about one tool. One we do not know gets an ordinary task. */
-export function requestsOfEvent(hook: HookComponent, surroundings: HookSurroundings): HookRequests {
+export function requestsOfEvent(hook: HookComponent, surroundings: HookSurroundings): HookPrompts {
   const make = Object.hasOwn(makers, hook.event) ? makers[hook.event] : undefined
   return make === undefined ? ordinaryTask(hook, surroundings) : make(hook, surroundings)
 }
@@ -152,15 +152,15 @@ const makers: Readonly<Record<string, Maker>> = {
   ElicitationResult: never('it happens only when a server asks the person something'),
 }
 
-function requests(...made: readonly HookRequest[]): HookRequests {
+function requests(...made: readonly HookPrompt[]): HookPrompts {
   return { kind: 'requests', requests: made }
 }
 
 function fires(
   suffix: string,
   prompt: string,
-  more: Pick<HookRequest, 'files' | 'tools' | 'setup'> = {},
-): HookRequest {
+  more: Pick<HookPrompt, 'files' | 'tools' | 'setup'> = {},
+): HookPrompt {
   return { suffix: `${suffix}-direct`, prompt, fires: true, reasoning: 'It makes the event happen.', ...more }
 }
 

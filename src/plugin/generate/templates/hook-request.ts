@@ -2,7 +2,7 @@ import type { Components } from '../../analyze/contract.ts'
 import type { SetupMessage } from '../contract.ts'
 
 /** One request by which a hook is tried. */
-export interface HookRequest {
+export interface HookPrompt {
   readonly suffix: string
   readonly prompt: string
   readonly fires: boolean
@@ -13,10 +13,10 @@ export interface HookRequest {
   readonly setup?: readonly SetupMessage[]
 }
 
-export type HookRequests =
+export type HookPrompts =
   | {
       readonly kind: 'requests'
-      readonly requests: readonly HookRequest[]
+      readonly requests: readonly HookPrompt[]
       readonly warnings?: readonly string[]
     }
   /** The event cannot happen in a session that nobody sits at. */
@@ -33,6 +33,6 @@ export interface HookSurroundings {
   readonly allowedTools: readonly string[]
 }
 
-export function skipped(reason: string): HookRequests {
+export function skipped(reason: string): HookPrompts {
   return { kind: 'skipped', reason }
 }

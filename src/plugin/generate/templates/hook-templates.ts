@@ -1,13 +1,11 @@
 import type { HookComponent } from '../../analyze/contract.ts'
-import type { UnnamedScenario } from '../component-record.ts'
+import type { TemplateScenarios, UnnamedScenario } from '../component-record.ts'
 import { requestsOfEvent } from './event-requests.ts'
-import { conditionOf, eventsWithConditions } from './hook-condition.ts'
-import type { HookRequest, HookRequests, HookSurroundings } from './hook-request.ts'
-import type { Templates } from './template.ts'
-import { toolEventRequests } from './tool-event-requests.ts'
+import type { HookPrompt, HookPrompts, HookSurroundings } from './hook-request.ts'
+import { conditionOf, eventsWithConditions, toolEventRequests } from './tool-event-requests.ts'
 
 /** What makes the event of a hook happen, and where its matcher leaves something out, what happens beside it. */
-export function hookTemplates(hook: HookComponent, surroundings: HookSurroundings): Templates {
+export function hookTemplates(hook: HookComponent, surroundings: HookSurroundings): TemplateScenarios {
   const requests = requestsOf(hook, surroundings)
   if (requests.kind === 'skipped') return { scenarios: [], skipped: requests.reason }
   return {
@@ -18,7 +16,7 @@ export function hookTemplates(hook: HookComponent, surroundings: HookSurrounding
   }
 }
 
-function requestsOf(hook: HookComponent, surroundings: HookSurroundings): HookRequests {
+function requestsOf(hook: HookComponent, surroundings: HookSurroundings): HookPrompts {
   if (conditionOf(hook) !== null && !eventsWithConditions.has(hook.event))
     return { kind: 'skipped', reason: `on ${hook.event} a handler with \`if\` never runs` }
   return toolEventRequests(hook, surroundings) ?? requestsOfEvent(hook, surroundings)
@@ -26,7 +24,7 @@ function requestsOf(hook: HookComponent, surroundings: HookSurroundings): HookRe
 
 function toScenario(
   { name }: HookComponent,
-  { suffix, prompt, fires, reasoning, files, tools, setup }: HookRequest,
+  { suffix, prompt, fires, reasoning, files, tools, setup }: HookPrompt,
 ): UnnamedScenario {
   return {
     suffix,

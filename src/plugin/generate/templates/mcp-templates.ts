@@ -1,14 +1,12 @@
 import type { McpServerComponent } from '../../analyze/contract.ts'
-import type { UnnamedScenario } from '../component-record.ts'
-import { unrelatedRequest } from '../unrelated-request.ts'
-import { type McpDomain, mcpDomains } from './mcp-domains.ts'
-import type { Templates } from './template.ts'
+import type { TemplateScenarios, UnnamedScenario } from '../component-record.ts'
+import { unrelatedRequest } from '../fallback-scenarios.ts'
 
 /** What makes an agent use a server, by the server's name, or by the verb in the name of one of its tools. */
 export function mcpTemplates(
   server: McpServerComponent,
   { skipAuthRequired }: { readonly skipAuthRequired: boolean },
-): Templates {
+): TemplateScenarios {
   if (server.auth_required && skipAuthRequired)
     return {
       scenarios: [],
@@ -126,3 +124,50 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
 }
+
+interface McpDomain {
+  /** Found in the name of a server. */
+  readonly keyword: string
+  readonly direct: string
+  readonly paraphrased: string
+}
+
+/** What people ask of servers whose name says what they are for. The first row whose word is in the name decides. */
+const mcpDomains: readonly McpDomain[] = [
+  {
+    keyword: 'github',
+    direct: 'List the open issues of the GitHub repository octocat/hello-world.',
+    paraphrased:
+      'Which problems have people reported against octocat/hello-world that nobody has closed yet?',
+  },
+  {
+    keyword: 'filesystem',
+    direct: 'Use the filesystem server to list what is in the current directory.',
+    paraphrased: 'By way of the filesystem server, show me which files lie around here.',
+  },
+  {
+    keyword: 'weather',
+    direct: 'What is the weather in Berlin right now?',
+    paraphrased: 'Should I take an umbrella when I go out in Berlin today?',
+  },
+  {
+    keyword: 'database',
+    direct: 'Query the database for the ten newest rows of the users table.',
+    paraphrased: 'Who were the last ten people to sign up, according to our records?',
+  },
+  {
+    keyword: 'slack',
+    direct: 'Post "the build is green" to the Slack channel #general.',
+    paraphrased: 'Let everyone in #general know that the build is green.',
+  },
+  {
+    keyword: 'search',
+    direct: 'Search for recent articles about the TypeScript compiler.',
+    paraphrased: 'What has been written lately about how TypeScript compiles code?',
+  },
+  {
+    keyword: 'api',
+    direct: 'Call the API and show me what its status endpoint returns.',
+    paraphrased: 'Is the service up? Ask it for its status.',
+  },
+]

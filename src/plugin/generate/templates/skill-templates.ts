@@ -1,12 +1,11 @@
 import type { SkillComponent } from '../../analyze/contract.ts'
-import type { UnnamedScenario } from '../component-record.ts'
-import type { Templates } from './template.ts'
+import type { TemplateScenarios, UnnamedScenario } from '../component-record.ts'
 
 /**
  * A skill that no model can invoke is no matter of wording: a person types its name, or nobody starts it. null for a skill
  * that a model does choose.
  */
-export function skillTemplates(skill: SkillComponent): Templates | null {
+export function skillTemplates(skill: SkillComponent): TemplateScenarios | null {
   if (!skill.disable_model_invocation) return null
   const { name, cli_name, triggers } = skill
   if (!skill.user_invocable)

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { HookComponent } from '../../analyze/contract.ts'
 import {
   sampleAgent,
   sampleAnalysis,
@@ -7,9 +6,9 @@ import {
   sampleHook,
   sampleServer,
   sampleSkill,
-} from '../sample-analysis.ts'
-import { commandTemplates } from './command-templates.ts'
-import { hintValues } from './hint-values.ts'
+} from '../../../../test/support/sample-analysis.ts'
+import type { HookComponent } from '../../analyze/contract.ts'
+import { commandTemplates, hintValues } from './command-templates.ts'
 import type { HookSurroundings } from './hook-request.ts'
 import { hookTemplates } from './hook-templates.ts'
 import { mcpTemplates } from './mcp-templates.ts'

@@ -1,11 +1,10 @@
 import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
-import { conditionOf, requestUnder } from './hook-condition.ts'
-import { type HookRequest, type HookRequests, type HookSurroundings, skipped } from './hook-request.ts'
-import { anyTool, failingRequestFor, requestFor, type ToolRequest, toolsBeside } from './tool-requests.ts'
+import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-request.ts'
+import { anyTool, failingRequestFor, requestFor, type ToolPrompt, toolsBeside } from './tool-requests.ts'
 
 /** Events that are about one tool: a request for each tool that fits, and for two that do not. null for any other event. */
-export function toolEventRequests(hook: HookComponent, surroundings: HookSurroundings): HookRequests | null {
+export function toolEventRequests(hook: HookComponent, surroundings: HookSurroundings): HookPrompts | null {
   const ask = askFor(hook.event, surroundings)
   if (ask === null) return null
   if (hook.event === 'PermissionRequest' && surroundings.permissionBypass)
@@ -13,7 +12,7 @@ export function toolEventRequests(hook: HookComponent, surroundings: HookSurroun
   const tools = toolsOf(hook, surroundings)
   if (tools.length === 0) return skipped('its matcher fits no tool that is known')
   const rule = conditionOf(hook)
-  const positives: HookRequest[] = []
+  const positives: HookPrompt[] = []
   const warnings: string[] = []
   for (const tool of tools) {
     const isThere = hasTool(tool, surroundings)
@@ -45,7 +44,7 @@ const mostNegatives = 2
 function askFor(
   event: string,
   { components }: HookSurroundings,
-): ((tool: string) => ToolRequest | null) | null {
+): ((tool: string) => ToolPrompt | null) | null {
   switch (event) {
     case 'PreToolUse':
     case 'PostToolUse':
@@ -60,7 +59,7 @@ function askFor(
 }
 
 /** A skill of the plugin, where it has one that a model may take. */
-function skillRequest(skills: HookSurroundings['components']['skills']): ToolRequest | null {
+function skillRequest(skills: HookSurroundings['components']['skills']): ToolPrompt | null {
   const skill = skills.find(({ disable_model_invocation }) => !disable_model_invocation)
   return skill === undefined ? null : { prompt: `Use the skill ${skill.cli_name} now.` }
 }
@@ -104,7 +103,7 @@ function hasTool(tool: string, { cliTools }: HookSurroundings): boolean {
   return cliTools === null || tool.startsWith('mcp__') || cliTools.some((own) => hookMatches(own, tool))
 }
 
-function negatives({ matcher }: HookComponent, surroundings: HookSurroundings): readonly HookRequest[] {
+function negatives({ matcher }: HookComponent, surroundings: HookSurroundings): readonly HookPrompt[] {
   if (readMatcher(matcher).kind === 'all') return []
   return toolsBeside((tool) => hookMatches(matcher, tool))
     .filter((tool) => hasTool(tool, surroundings))
@@ -128,4 +127,73 @@ function whyNot(event: string, tool: string, rule: string | null): string {
 /** A tool's name as part of a file name. */
 function safe(tool: string): string {
   return tool.replaceAll(/[^A-Za-z0-9]+/g, '-').toLowerCase()
+}
+
+/** On any other event a handler with a condition never runs. */
+export const eventsWithConditions: ReadonlySet<string> = new Set([
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'PermissionDenied',
+])
+
+/** The permission rule under which the group acts, such as `Bash(git *)`; null when one of its handlers always does. */
+export function conditionOf({ handlers }: Pick<HookComponent, 'handlers'>): string | null {
+  const rules = handlers.map(({ raw }) => (typeof raw.if === 'string' ? raw.if.trim() : ''))
+  return rules.length === 0 || rules.includes('') ? null : (rules[0] ?? null)
+}
+
+/** The request for a tool, such that the rule fits; null when the rule is about another tool, or we cannot tell. */
+function requestUnder(rule: string, tool: string): ToolPrompt | null {
+  const [, ruled = '', detail] = /^([\w*]+)(?:\((.*)\))?$/s.exec(rule) ?? []
+  if (ruled !== tool) return null
+  if (detail === undefined || detail === '' || detail === '*') return requestFor(tool)
+  switch (tool) {
+    case 'Bash':
+      return { prompt: `Run the command ${commandFor(detail)} in the shell and show me what it prints.` }
+    case 'Read': {
+      const path = pathFor(detail)
+      return path === null
+        ? null
+        : { prompt: `Read ${path} and tell me in one sentence what it says.`, files: { [path]: text } }
+    }
+    case 'Write': {
+      const path = pathFor(detail)
+      return path === null
+        ? null
+        : { prompt: `Create a new file ${path} with the text: Hello from the workshop.` }
+    }
+    case 'Edit': {
+      const path = pathFor(detail)
+      return path === null
+        ? null
+        : { prompt: `In ${path}, change the word example to the word sample.`, files: { [path]: text } }
+    }
+    default:
+      return null
+  }
+}
+
+const text = 'an example in one line\n'
+
+/** `git *` and `git:*` are any command that begins so. */
+function commandFor(pattern: string): string {
+  const [before = ''] = pattern.split('*')
+  const fixed = before.replace(/:$/, '').trim()
+  return pattern.includes('*') ? `${fixed} --version`.trim() : fixed
+}
+
+/** A path in the workspace that the pattern fits; null for one outside. */
+function pathFor(pattern: string): string | null {
+  const relative = pattern.replace(/^\.?\//, '')
+  if (
+    relative === '' ||
+    /^[/~]/.test(relative) ||
+    relative.split('/').includes('..') ||
+    /[[\]{}!?]/.test(relative)
+  )
+    return null
+  const path = relative.replaceAll('**/', '').replaceAll('**', 'sample.txt').replaceAll('*', 'sample')
+  return path.endsWith('/') ? `${path}sample.txt` : path
 }

@@ -1,12 +1,12 @@
 import { workspaceFiles } from './workspace-files.ts'
 
 /** A request that makes an agent use one tool, and the files it is about. */
-export interface ToolRequest {
+export interface ToolPrompt {
   readonly prompt: string
   readonly files?: Readonly<Record<string, string>>
 }
 
-interface KnownTool extends ToolRequest {
+interface KnownTool extends ToolPrompt {
   /** Tools that may be used on the way: newer CLIs look for files with a command. */
   readonly implies?: readonly string[]
 }
@@ -61,7 +61,7 @@ const known: Readonly<Record<string, KnownTool>> = {
 /** One that is harmless and allowed, for a matcher that fits everything. */
 export const anyTool = 'Read'
 
-export function requestFor(tool: string): ToolRequest {
+export function requestFor(tool: string): ToolPrompt {
   const { implies: _, ...request } = Object.hasOwn(known, tool)
     ? (known[tool] ?? generic(tool))
     : generic(tool)
@@ -69,7 +69,7 @@ export function requestFor(tool: string): ToolRequest {
 }
 
 /** A request that makes a tool fail once it runs; null where a bad call is refused before. */
-export function failingRequestFor(tool: string): ToolRequest | null {
+export function failingRequestFor(tool: string): ToolPrompt | null {
   if (tool === 'Bash')
     return { prompt: 'Run the command ls /no/such/directory in the shell and show me what it says.' }
   if (tool === 'WebFetch') return { prompt: 'Fetch http://127.0.0.1:9/ and tell me what happens.' }

@@ -7,8 +7,8 @@ import type {
   McpServerComponent,
   PluginFinding,
   SkillComponent,
-} from '../analyze/contract.ts'
-import { type PluginConfig, pluginConfigSchema } from '../config/keys/schema.ts'
+} from '../../src/plugin/analyze/contract.ts'
+import { type PluginConfig, pluginConfigSchema } from '../../src/plugin/config/keys/schema.ts'
 
 /** An analysis with the given components, for the tests of this room. */
 export function sampleAnalysis(

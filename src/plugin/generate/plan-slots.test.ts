@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { distribution } from './distribution.ts'
-import { diversity } from './diversity.ts'
-import { planSlots } from './slot.ts'
+import { distribution, diversity, planSlots } from './plan-slots.ts'
 
 const wishes = fc.record({
   total: fc.integer({ min: 1, max: 20 }),

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
-import { checkItem } from './check-item.ts'
+import { sampleAgent, sampleAnalysis, sampleSkill } from '../../../test/support/sample-analysis.ts'
+import { readModelScenario } from './answer-schema.ts'
 import type { ModelWritten } from './component-prompt.ts'
-import { fillSlots } from './fill-slots.ts'
+import { checkModelScenario, fillSlots, namesComponent } from './fill-slots.ts'
 import { isNearDuplicate } from './likeness.ts'
-import { namesComponent } from './names-component.ts'
 import { neighboursOf } from './neighbours.ts'
-import { readItem } from './read-item.ts'
-import { sampleAgent, sampleAnalysis, sampleSkill } from './sample-analysis.ts'
-import { planSlots } from './slot.ts'
+import { planSlots } from './plan-slots.ts'
 
 const skill: ModelWritten = { type: 'skill', component: sampleSkill('code-review') }
 const agent: ModelWritten = { type: 'agent', component: sampleAgent('reviewer') }
@@ -21,7 +19,11 @@ const agentSlots = planSlots({
 })
 
 const check = (raw: Record<string, unknown>, entry: ModelWritten = skill) =>
-  checkItem(readItem(raw), { entry, neighbours: [], open: entry.type === 'skill' ? open : agentSlots })
+  checkModelScenario(readModelScenario(raw), {
+    entry,
+    neighbours: [],
+    open: entry.type === 'skill' ? open : agentSlots,
+  })
 
 const fits = (raw: Record<string, unknown>, entry: ModelWritten = skill) => {
   const checked = check(raw, entry)
@@ -154,8 +156,8 @@ test('a near miss aimed at a neighbour says at which one', () => {
   expect(neighbours).toMatchObject([{ key: 'n1', isRival: true, entry: { component: { name: 'lint' } } }])
   const slots = planSlots({ componentType: 'skill', total: 5, diversity: 1, semantic: false, hasRival: true })
   const aimed = (neighbour: string) =>
-    checkItem(
-      readItem({
+    checkModelScenario(
+      readModelScenario({
         scenario_type: 'negative',
         base_id: 'b5',
         user_prompt: 'Sort my imports',

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { batchSlots } from './batch-slots.ts'
-import { sampleConfig } from './sample-analysis.ts'
-import { planSlots } from './slot.ts'
+import { sampleConfig } from '../../../test/support/sample-analysis.ts'
+import { batchSlots } from './plan-component.ts'
+import { planSlots } from './plan-slots.ts'
 
 const slots = (total: number, degree: number) =>
   planSlots({ componentType: 'skill', total, diversity: degree, semantic: true, hasRival: false })

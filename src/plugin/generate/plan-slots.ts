@@ -1,11 +1,8 @@
 import type { ComponentType } from '../contract.ts'
-import type { ScenarioType, SemanticVariation } from './contract.ts'
-import { distribution } from './distribution.ts'
-import { diversity } from './diversity.ts'
-import { semanticVariationTypes } from './semantic-variations.ts'
+import { type ScenarioType, type SemanticVariation, semanticVariationTypes } from './contract.ts'
 
 /** One scenario that is wanted. What it must be is decided here; the model only fills it. */
-export interface Slot {
+export interface ScenarioSlot {
   /** `s1`, as the model is told. */
   readonly id: string
   readonly type: ScenarioType
@@ -51,7 +48,7 @@ export function planSlots({
   diversity: degree,
   semantic,
   hasRival,
-}: SlotWishes): readonly Slot[] {
+}: SlotWishes): readonly ScenarioSlot[] {
   const counts = distribution(total, { componentType, semantic })
   const { baseCount } = diversity(total, degree)
   const kinds: readonly NegativeKind[] = hasRival
@@ -71,4 +68,56 @@ export function planSlots({
         ...(type === 'negative' && negative !== undefined && { negative }),
       }
     })
+}
+
+type TypeCounts = Readonly<Record<ScenarioType, number>>
+
+/**
+ * How many scenarios of each type a skill or an agent gets. Three tenths are direct, at least one; the rest is split evenly, and
+ * what is left over goes to the first types. Of an agent one edge case becomes a proactive one.
+ */
+export function distribution(
+  total: number,
+  { componentType, semantic }: { readonly componentType: 'skill' | 'agent'; readonly semantic: boolean },
+): TypeCounts {
+  const counts = {
+    direct: Math.min(total, Math.max(1, Math.ceil((3 * total) / 10))),
+    paraphrased: 0,
+    edge_case: 0,
+    negative: 0,
+    proactive: 0,
+    semantic: 0,
+  }
+  const others = [
+    ...(semantic && componentType === 'skill' ? (['semantic'] as const) : []),
+    'paraphrased' as const,
+    'edge_case' as const,
+    'negative' as const,
+  ]
+  const rest = total - counts.direct
+  for (const [index, type] of others.entries())
+    counts[type] = Math.floor(rest / others.length) + (index < rest % others.length ? 1 : 0)
+  if (componentType === 'agent' && counts.edge_case > 0) {
+    counts.edge_case -= 1
+    counts.proactive += 1
+  }
+  return counts
+}
+
+interface Diversity {
+  /** Situations that differ from each other. */
+  readonly baseCount: number
+  /** Scenarios that may share one situation, at most. */
+  readonly variationsPerBase: number
+}
+
+/** How many ideas of their own `total` scenarios have. 1: every scenario has one; lower: fewer ideas, each in several variations. */
+export function diversity(total: number, asked: number): Diversity {
+  const degree = Math.min(1, Math.max(0.1, asked))
+  return { baseCount: roundedUp(total * degree), variationsPerBase: roundedUp(1 / degree) }
+}
+
+/** Rounded up, but not for the noise of a multiplication: 10 x 0.7 is 7. */
+function roundedUp(value: number): number {
+  return Math.ceil(Number(value.toFixed(9)))
 }
