@@ -1,7 +1,7 @@
-import type { Analysis } from '../analyze/contract.ts'
+import type { Analysis, Components } from '../analyze/contract.ts'
 import { type AnyComponent, componentId, componentList } from '../component-list.ts'
-import type { Grader } from '../generate/contract.ts'
-import { claimOf, type TriggerClaim } from './trigger-words.ts'
+import type { Grader, ToolPattern } from '../generate/contract.ts'
+import { inputMatch } from './pattern/compile-js-pattern.ts'
 
 /** A case as far as it tells which component should fire. */
 export interface ExpectationFacts {
@@ -66,4 +66,83 @@ function typedComponent(prompt: string, all: readonly AnyComponent[]): AnyCompon
       ({ type, component }) => (type === 'command' || type === 'skill') && component.cli_name === name,
     ) ?? null
   )
+}
+
+/** What a grader says about whether components fire. */
+interface TriggerClaim {
+  /** Which it could be about; more than one when it does not tell. */
+  readonly components: readonly AnyComponent[]
+  readonly expected: boolean
+  /** Whether it means a component by name, and not just any. */
+  readonly isNamed: boolean
+}
+
+/** null for a grader that is about something else. */
+function claimOf(grader: Grader, components: Components): TriggerClaim | null {
+  if (grader.type === 'regex') return serverClaim(grader, components)
+  if (grader.type !== 'tool_used') return null
+  const { use, min, max } = grader
+  const expected = min > 0 ? true : max === 0 ? false : null
+  const list = expected === null ? null : componentsOf(use, components)
+  if (expected === null || list === null) return null
+  return {
+    components: list,
+    expected,
+    isNamed: use.input_match !== undefined || use.tool.startsWith('mcp__'),
+  }
+}
+
+/** The components that a call of this tool with a fitting input starts; null when it starts none. */
+function componentsOf(use: ToolPattern, components: Components): readonly AnyComponent[] | null {
+  const all = componentList(components)
+  const match = inputMatch(use.input_match)
+  const ofTypes = (...types: readonly AnyComponent['type'][]) =>
+    all.filter(
+      ({ type, component }) =>
+        match.kind === 'ok' && types.includes(type) && inputsOf(use.tool, component).some(match.fits),
+    )
+  switch (use.tool) {
+    case 'Skill':
+    case 'SlashCommand':
+      return ofTypes('skill', 'command')
+    case 'Agent':
+    case 'Task':
+      return ofTypes('agent')
+    default:
+      return use.tool.startsWith('mcp__') ? all.filter((one) => isToolOf(use.tool, one)) : null
+  }
+}
+
+/** Inputs by which the tool would start this component, in the ways in which models write them. */
+function inputsOf(tool: string, { name, cli_name }: AnyComponent['component']): readonly object[] {
+  const names = [...new Set([cli_name, name, name.replaceAll('/', ':')])]
+  if (tool === 'Skill') return names.map((skill) => ({ skill }))
+  if (tool === 'SlashCommand') return names.map((command) => ({ command: `/${command}` }))
+  return names.flatMap((subagent_type) => [
+    { subagent_type, description: '', prompt: '' },
+    { description: '', prompt: '', subagent_type },
+  ])
+}
+
+function isToolOf(tool: string, { type, component }: AnyComponent): boolean {
+  return type === 'mcp_server' && tool.startsWith(component.tool_prefix)
+}
+
+/** How a grader says that any tool of a server was called: a tool's name in the trace begins with the server's. */
+export function serverPattern(toolPrefix: string): string {
+  return `"name":"${toolPrefix}`
+}
+
+function serverClaim(
+  { pattern, target, match }: Extract<Grader, { type: 'regex' }>,
+  { mcp_servers: servers }: Components,
+): TriggerClaim | null {
+  if (target !== 'trace' || typeof match !== 'string') return null
+  const server = servers.find(({ tool_prefix }) => serverPattern(tool_prefix) === pattern)
+  if (server === undefined) return null
+  return {
+    components: [{ type: 'mcp_server', component: server }],
+    expected: match === 'contains',
+    isNamed: true,
+  }
 }

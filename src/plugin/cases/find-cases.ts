@@ -1,5 +1,6 @@
+import { GantryError } from '../../core/error.ts'
 import { type CaseProblem, problem } from './case-problem.ts'
-import { listPlain } from './list-plain.ts'
+import { listPlain } from './read-case-files.ts'
 
 export interface FoundCases {
   /** Directories of cases, relative to the directory of all, sorted. */
@@ -41,4 +42,65 @@ export function findCases(root: string): FoundCases {
   if (cases.length >= most)
     problems.push(problem('warning', root, `holds ${most} cases or more; what comes after them is left out`))
   return { cases: cases.sort(), mocks: mocks.sort(), problems }
+}
+
+const usual = 'evals'
+
+/** One directory below another, written as a path of plain names. */
+const plainName = /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/
+
+/** Directories whose content Claude Code loads. */
+const loaded: ReadonlySet<string> = new Set(['skills', 'agents', 'commands', 'hooks', '.claude-plugin'])
+
+interface EvalDirectory {
+  /** Relative to the plugin's root, without a slash at its end. */
+  readonly path: string
+  /** Why what the manifest says is not used. */
+  readonly ignored?: string
+}
+
+/**
+ * Where the cases of a plugin lie: where the caller says, else where the manifest says, else in `evals`. Throws GantryError USAGE
+ * when the caller's word cannot be used; the manifest's is passed over then.
+ */
+export function evalDirectory(
+  manifest: Readonly<Record<string, unknown>>,
+  asked: string | undefined,
+): EvalDirectory {
+  if (asked !== undefined) {
+    const read = plainPath(asked)
+    if (read.kind === 'path') return { path: read.path }
+    throw new GantryError('USAGE', `'${asked}' cannot be the directory of cases: ${read.why}`, {
+      hint: 'Name a directory inside the plugin, such as quality/evals.',
+    })
+  }
+  const { experimental } = manifest
+  const told: unknown =
+    typeof experimental === 'object' && experimental !== null && 'evals' in experimental
+      ? experimental.evals
+      : undefined
+  if (told === undefined) return { path: usual }
+  const read =
+    typeof told === 'string' ? plainPath(told) : { kind: 'unusable' as const, why: 'it is no text' }
+  if (read.kind === 'path') return { path: read.path }
+  return {
+    path: usual,
+    ignored: `experimental.evals of the manifest, ${JSON.stringify(told)}, is passed over: ${read.why}; cases are looked for in ${usual}/`,
+  }
+}
+
+function plainPath(
+  given: string,
+): { readonly kind: 'path'; readonly path: string } | { readonly kind: 'unusable'; readonly why: string } {
+  const unusable = (why: string) => ({ kind: 'unusable', why }) as const
+  if (given.startsWith('/') || /^[A-Za-z]:/.test(given)) return unusable('it is not relative to the plugin')
+  const names = given.split('/').filter((name) => name !== '' && name !== '.')
+  if (names.includes('..')) return unusable('it leads out of the plugin')
+  const [first] = names
+  if (first === undefined) return unusable('it names no directory below the plugin')
+  const strange = names.find((name) => !plainName.test(name))
+  if (strange !== undefined)
+    return unusable(`'${strange}' is no plain name: a letter or digit, then letters, digits, . _ - @ and +`)
+  if (loaded.has(first)) return unusable(`${first}/ is loaded by Claude Code`)
+  return { kind: 'path', path: names.join('/') }
 }

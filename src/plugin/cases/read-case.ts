@@ -5,11 +5,8 @@ import { fileProblem, parseYaml, type SourceFile } from '../../io/yaml.ts'
 import type { Grader } from '../generate/contract.ts'
 import { type CaseProblem, problem, problemOf } from './case-problem.ts'
 import { type CaseFile, caseFileSchema, type PromptFile, promptSchema, withoutEffect } from './case-schema.ts'
-import { listPlain } from './list-plain.ts'
-import { readCaseText } from './read-case-text.ts'
-import { readGraders, unterminated } from './read-graders.ts'
-import { splitFrontmatter } from './split-frontmatter.ts'
-import { toGrader } from './to-grader.ts'
+import { listPlain, readCaseText } from './read-case-files.ts'
+import { readGraders, splitFrontmatter, toGrader, unterminated } from './read-graders.ts'
 
 /** A case as its author wrote it, both files joined: what `prompt.md` says wins. */
 export interface WrittenCase extends Omit<PromptFile, 'schema_version' | 'name'> {

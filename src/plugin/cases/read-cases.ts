@@ -3,17 +3,15 @@ import { pathKind } from '../../io/path-kind.ts'
 import { realPath } from '../../io/real-path.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import type { PluginScenario } from '../generate/contract.ts'
-import { caseIds } from './case-ids.ts'
+import { isServerTool } from '../analyze/known-tools.ts'
+import type { Grader, PluginScenario } from '../generate/contract.ts'
 import { type CaseProblem, problem } from './case-problem.ts'
-import { type CaseExtras, caseScenario } from './case-scenario.ts'
-import { evalDirectory } from './eval-directory.ts'
+import { type CaseExtras, caseIds, caseScenario } from './case-scenario.ts'
 import { expectationOf } from './expectation.ts'
-import { findCases } from './find-cases.ts'
-import { mockedOnly, unusedMocks } from './mocked-servers.ts'
-import { plainHistory } from './plain-history.ts'
+import { evalDirectory, findCases } from './find-cases.ts'
+import { plainHistory } from './history-file.ts'
 import { readCase, type WrittenCase } from './read-case.ts'
-import { usableCaseText } from './read-case-text.ts'
+import { usableCaseText } from './read-case-files.ts'
 import { scaffoldFiles } from './scaffold-files.ts'
 
 export interface ReadCasesOptions {
@@ -110,4 +108,48 @@ function extrasOf(
 
 function below(root: string, path: string): string {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
+}
+
+/** That there are mocks of MCP tools, which only the built-in runner uses. */
+function unusedMocks(path: string): CaseProblem {
+  return problem(
+    'warning',
+    path,
+    "mocks of MCP tools are not used here: whoever calls such a tool calls the plugin's real server",
+  )
+}
+
+/**
+ * A case that is about MCP tools, with mocks in their place, would do for real what its author meant to be played. It takes part
+ * only when real servers were asked for.
+ */
+function mockedOnly(
+  { graders, dir }: WrittenCase,
+  casePath: string,
+  mocks: readonly string[],
+): CaseProblem | null {
+  const applies = mocks.some((path) => `${casePath}/`.startsWith(path.slice(0, -'mocks'.length)))
+  if (!applies || !graders.some(isAboutServers)) return null
+  return problem(
+    'error',
+    dir,
+    "is about MCP tools and has mocks for them, which are not used here: it would call the plugin's real servers",
+    'Put mcp_servers in scope to have it run against them.',
+  )
+}
+
+function isAboutServers(grader: Grader): boolean {
+  switch (grader.type) {
+    case 'tool_used':
+      return isServerTool(grader.use.tool)
+    case 'tool_order':
+      return isServerTool(grader.before.tool) || isServerTool(grader.after.tool)
+    case 'regex':
+      return grader.target === 'mock_calls' || grader.pattern.includes('mcp__')
+    case 'llm':
+      return grader.focus === 'mock_calls'
+    case 'file_exists':
+    case 'baseline':
+      return false
+  }
 }

@@ -1,13 +1,11 @@
 import { GantryError } from '../../core/error.ts'
 import { entryKind } from '../../io/entry-kind.ts'
 import { fileProblem, parseYaml } from '../../io/yaml.ts'
-import type { Grader } from '../generate/contract.ts'
+import type { Grader, ToolPattern } from '../generate/contract.ts'
 import { type CaseProblem, problem, problemOf } from './case-problem.ts'
-import { writtenGraderSchema } from './grader-schema.ts'
-import { listPlain } from './list-plain.ts'
-import { readCaseText } from './read-case-text.ts'
-import { splitFrontmatter } from './split-frontmatter.ts'
-import { toGrader } from './to-grader.ts'
+import { type WrittenGrader, writtenGraderSchema } from './case-schema.ts'
+import { compileJsPattern } from './pattern/compile-js-pattern.ts'
+import { listPlain, readCaseText } from './read-case-files.ts'
 
 export interface ReadGraders {
   readonly graders: readonly Grader[]
@@ -59,4 +57,127 @@ export function unterminated(path: string): GantryError {
     at: { file: path, line: 1, column: 1 },
     hint: 'Write a line of three dashes after its last key.',
   })
+}
+
+/** Something that is wrong with a grader although it fits its schema, at a key of it. */
+interface GraderFault {
+  readonly key: string
+  readonly message: string
+  readonly hint?: string
+}
+
+type MadeGrader =
+  | { readonly kind: 'grader'; readonly grader: Grader }
+  | { readonly kind: 'faulty'; readonly faults: readonly GraderFault[] }
+
+/** A grader with everything filled in. `body` is the text below its frontmatter, empty when it has none. */
+export function toGrader(written: WrittenGrader, name: string, body: string): MadeGrader {
+  const facts = { name, weight: written.weight ?? 1, arm: written.arm ?? ('default' as const) }
+  const made = (grader: Grader, ...faults: readonly (GraderFault | null)[]): MadeGrader => {
+    const found = faults.filter((fault) => fault !== null)
+    return found.length > 0 ? { kind: 'faulty', faults: found } : { kind: 'grader', grader }
+  }
+  switch (written.type) {
+    case 'regex': {
+      const { pattern = body, flags = '', match = 'contains', target = 'last_message' } = written
+      const fault = pattern === '' ? missing('pattern') : patternFault('pattern', pattern, flags)
+      return made({ ...facts, type: 'regex', pattern, flags, match: matchOf(match), target }, fault)
+    }
+    case 'tool_used': {
+      const { min = 1, max = null } = written
+      const use = toolOf(written)
+      return made({ ...facts, type: 'tool_used', use, min, max }, inputFault('input_match', use))
+    }
+    case 'tool_order': {
+      const before = toolOf(written.before)
+      const after = toolOf(written.after)
+      const faults = [inputFault('before', before), inputFault('after', after)]
+      return made({ ...facts, type: 'tool_order', before, after }, ...faults)
+    }
+    case 'file_exists':
+      return made({ ...facts, type: 'file_exists', path: written.path, exists: written.exists ?? true })
+    case 'llm': {
+      const { criteria = body, focus = 'last_message' } = written
+      return made(
+        { ...facts, type: 'llm', criteria, focus },
+        criteria === '' ? missing('criteria') : null,
+        typeof focus === 'object' && isPicture(focus.path)
+          ? { key: 'focus', message: 'pictures cannot be shown to a judge here' }
+          : null,
+      )
+    }
+    case 'baseline': {
+      const { baseline_file, criteria = body } = written
+      const fault = criteria === '' ? missing('criteria') : null
+      return made({ ...facts, type: 'baseline', baseline_file, criteria }, fault)
+    }
+  }
+}
+
+function missing(key: string): GraderFault {
+  return { key, message: `${key} is missing: write it as a key, or as the text of the file` }
+}
+
+function matchOf(match: string): Extract<Grader, { type: 'regex' }>['match'] {
+  if (match === 'contains' || match === 'not_contains') return match
+  return { count: Number(match.slice('count:'.length)) }
+}
+
+function toolOf(
+  written: string | { readonly tool: string; readonly input_match?: string | undefined },
+): ToolPattern {
+  if (typeof written === 'string') return { tool: written }
+  const { tool, input_match } = written
+  return { tool, ...(input_match !== undefined && { input_match }) }
+}
+
+function inputFault(key: string, { input_match: match }: ToolPattern): GraderFault | null {
+  return typeof match === 'string' ? patternFault(key, match, '') : null
+}
+
+function patternFault(key: string, pattern: string, flags: string): GraderFault | null {
+  const compiled = compileJsPattern(pattern, flags)
+  if (compiled.kind === 'ok') return null
+  return { key, message: compiled.message, ...(compiled.hint !== undefined && { hint: compiled.hint }) }
+}
+
+function isPicture(path: string): boolean {
+  return /\.(?:png|jpe?g|gif|webp|bmp|svg|heic|avif)$/i.test(path)
+}
+
+/** The two parts of a Markdown file, as `claude plugin eval` tells them apart. */
+type SplitText =
+  | { readonly kind: 'plain'; readonly body: string }
+  | {
+      readonly kind: 'split'
+      /** With an empty line in place of the first dashes, so that its lines have the numbers they have in the file. */
+      readonly yaml: string
+      readonly body: string
+      /** The line of the file on which the body begins. */
+      readonly bodyLine: number
+    }
+  /** It opens and does not close. */
+  | { readonly kind: 'unterminated' }
+
+/** YAML between two lines of three dashes at the top, if there is any, and what stands below it, without white space around it. */
+export function splitFrontmatter(given: string): SplitText {
+  const text = given.startsWith('\uFEFF') ? given.slice(1) : given
+  const opening = /^---[ \t]*\r?\n/.exec(text)
+  if (opening === null) return { kind: 'plain', body: text.trim() }
+  const rest = text.slice(opening[0].length)
+  const closing = /^---[ \t]*\r?$/m.exec(rest)
+  if (closing === null) return { kind: 'unterminated' }
+  const yaml = rest.slice(0, closing.index)
+  const below = rest.slice(closing.index + closing[0].length)
+  const blank = below.length - below.trimStart().length
+  return {
+    kind: 'split',
+    yaml: `\n${yaml}`,
+    body: below.trim(),
+    bodyLine: lines(yaml) + 2 + lines(below.slice(0, blank)),
+  }
+}
+
+function lines(text: string): number {
+  return text.split('\n').length - 1
 }

@@ -5,8 +5,8 @@ import { writeFileAtomic } from '../../io/files.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { caseIds } from './case-ids.ts'
-import { usableCaseText } from './read-case-text.ts'
+import { caseIds } from './case-scenario.ts'
+import { usableCaseText } from './read-case-files.ts'
 import { caseFiles } from './write/case-files.ts'
 
 export interface WriteCasesOptions {

@@ -1,9 +1,8 @@
+import { compilePattern, escapePattern, type Pattern } from '../../../core/pattern.ts'
+import type { Execution, PluginTranscript } from '../../execute/contract.ts'
 import type { Grader, ToolPattern } from '../../generate/contract.ts'
-import { compileJsPattern } from '../pattern/compile-js-pattern.ts'
-import { inputMatch } from '../pattern/input-match.ts'
-import { graderGlob } from './grader-glob.ts'
+import { compileJsPattern, type InputMatch, inputMatch } from '../pattern/compile-js-pattern.ts'
 import { createdFiles, type GradedTrial, targetText } from './target-text.ts'
-import { fittingCalls, toolCalls } from './tool-calls.ts'
 
 /** A grader that needs no model. */
 export type FreeGrader = Extract<Grader, { type: 'regex' | 'tool_used' | 'tool_order' | 'file_exists' }>
@@ -99,4 +98,53 @@ function fileGrade(
     passed: (made !== undefined) === exists,
     message: made === undefined ? `no file ${path} was made` : `${made} was made`,
   }
+}
+
+const wild: Readonly<Record<string, string>> = {
+  '**/': '(?:(?s:.*)/)?',
+  '**': '(?s:.*)',
+  '*': '[^/]*',
+  '?': '[^/]',
+}
+
+/**
+ * A glob of a grader, with the meaning it has for `claude plugin eval`: `*` and `?` within a name, `**` over directories, all else
+ * letter by letter, brackets and braces too. Names that begin with a dot are names like others.
+ */
+function graderGlob(glob: string): Pattern {
+  const source = glob
+    .split(/(\*\*\/|\*\*|\*|\?)/)
+    .map((part) => wild[part] ?? (part === '' ? '' : escapePattern(part)))
+    .join('')
+  const compiled = compilePattern(`\\A${source}\\z`)
+  if (compiled.kind === 'bad') throw new Error(`the glob ${glob} became ${source}: ${compiled.message}`)
+  return compiled.pattern
+}
+
+interface GradedCall {
+  readonly name: string
+  readonly input: unknown
+}
+
+/**
+ * Every call the model made, in order, whether or not it worked and in subagents too: what it asked for is what graders count.
+ * Without a transcript what the hooks saw has to do.
+ */
+function toolCalls(
+  transcript: PluginTranscript | null,
+  { detected_tools }: Execution,
+): readonly GradedCall[] {
+  if (transcript === null) return detected_tools
+  return transcript.events.flatMap((event) =>
+    event.type === 'assistant' ? (event.edit.message.tool_calls ?? []) : [],
+  )
+}
+
+/** The places of the calls that fit. */
+function fittingCalls(
+  calls: readonly GradedCall[],
+  tool: string,
+  match: Extract<InputMatch, { kind: 'ok' }>,
+): readonly number[] {
+  return calls.flatMap(({ name, input }, index) => (name === tool && match.fits(input) ? [index] : []))
 }

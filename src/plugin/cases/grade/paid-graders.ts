@@ -1,10 +1,14 @@
 import type { SampleCheckpoint } from '../../../judge/take-samples.ts'
 import type { Grader } from '../../generate/contract.ts'
-import { usableCaseText } from '../read-case-text.ts'
-import { type GivenPassVote, takeVotes, type VotePowers, type Votes } from './take-votes.ts'
-import { type GradedTrial, targetText } from './target-text.ts'
-import { traceLines } from './trace-lines.ts'
-import type { VoteQuestion } from './vote-prompt.ts'
+import { usableCaseText } from '../read-case-files.ts'
+import {
+  type GivenPassVote,
+  takeVotes,
+  type VotePowers,
+  type VoteQuestion,
+  type Votes,
+} from './take-votes.ts'
+import { type GradedTrial, targetText, traceLines } from './target-text.ts'
 
 /** A grader that asks a model. */
 export type PaidGrader = Extract<Grader, { type: 'llm' | 'baseline' }>

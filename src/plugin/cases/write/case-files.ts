@@ -3,11 +3,10 @@ import { componentId } from '../../component-list.ts'
 import type { PluginScenario } from '../../generate/contract.ts'
 import { semanticTag } from '../case-scenario.ts'
 import { quietTag } from '../expectation.ts'
+import { historyFile } from '../history-file.ts'
 import { scaffoldScript } from '../scaffold-files.ts'
-import { graderFile } from './grader-file.ts'
-import { historyFile } from './history-file.ts'
+import { graderFile, yamlText } from './grader-file.ts'
 import { triggerGrader } from './trigger-grader.ts'
-import { yamlText } from './yaml-text.ts'
 
 export interface CaseFiles {
   /** Content by path below the directory of the case. */

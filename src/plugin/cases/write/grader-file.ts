@@ -1,5 +1,5 @@
+import { stringify } from 'yaml'
 import type { Grader, ToolPattern } from '../../generate/contract.ts'
-import { yamlText } from './yaml-text.ts'
 
 /** A grader as its own file, in the words of `claude plugin eval`. What is the default is left out. */
 export function graderFile(grader: Grader): string {
@@ -56,4 +56,15 @@ function keyOf(criteria: string): string | undefined {
 
 function bodyOf(criteria: string): string {
   return keyOf(criteria) === undefined ? criteria : ''
+}
+
+/** Keys and values as YAML; keys whose value is undefined are left out. Texts of several lines stay on one, with escapes. */
+export function yamlText(fields: Readonly<Record<string, unknown>>): string {
+  return stringify(fields, {
+    lineWidth: 0,
+    singleQuote: true,
+    blockQuote: false,
+    compat: 'yaml-1.1',
+    doubleQuotedAsJSON: true,
+  })
 }

@@ -1,7 +1,7 @@
 import type { Analysis } from '../../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../../component-list.ts'
 import type { Grader, PluginScenario } from '../../generate/contract.ts'
-import { serverPattern } from '../trigger-words.ts'
+import { serverPattern } from '../expectation.ts'
 
 export interface TriggerGrader {
   readonly grader: Grader

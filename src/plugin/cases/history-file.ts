@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, type JsonObject, parseObject } from '../../core/json-fields.ts'
+import { sha256 } from '../../io/sha256.ts'
 import type { SetupMessage } from '../generate/contract.ts'
 
 /** The words of a conversation in which nothing but words was said; null when tools were used in it or a line cannot be read. */
@@ -20,4 +21,25 @@ function messageOf(line: JsonObject): SetupMessage | null {
   const [block, ...others] = asArray(content).map(asObject)
   const words = block?.type === 'text' && others.length === 0 ? asString(block.text) : undefined
   return words === undefined ? null : { role, content: words }
+}
+
+/** A conversation in the form in which Claude Code keeps one and can go on with it. The same words give the same file. */
+export function historyFile(messages: readonly SetupMessage[]): string {
+  const sessionId = idOf(JSON.stringify(messages))
+  const ids = messages.map((_, index) => idOf(`${sessionId} ${index}`))
+  const lines = messages.map(({ role, content }, index) => ({
+    parentUuid: ids[index - 1] ?? null,
+    isSidechain: false,
+    sessionId,
+    timestamp: new Date(Date.UTC(2026, 0, 1) + index * 1_000).toISOString(),
+    type: role,
+    message: { role, content: role === 'user' ? content : [{ type: 'text', text: content }] },
+    uuid: ids[index],
+  }))
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
+
+function idOf(text: string): string {
+  const [, a, b, c, d, e] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(sha256(text)) ?? []
+  return `${a}-${b}-4${c}-8${d}-${e}`
 }
