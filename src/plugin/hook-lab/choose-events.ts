@@ -1,7 +1,7 @@
 import type { HookComponent, HookHandler } from '../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../analyze/matcher.ts'
 import type { SimulatedEvent } from './contract.ts'
-import { subjectField, subjectOf } from './event-subject.ts'
+import { subjectField, subjectOf } from './event-effects.ts'
 import type { LabNames, LabPlace } from './lab-place.ts'
 import { simulatedEvents } from './simulated-events.ts'
 import { ruleExample, ruleFits } from './tool-rule.ts'

@@ -49,7 +49,7 @@ export interface Noticed {
 }
 
 /** What Claude Code would make of a run. */
-export interface HookAnswer {
+export interface HookEffect {
   readonly decision: HookDecision
   /** Why, in the words of the hook; for `context` the context. */
   readonly text: string | null

@@ -1,7 +1,7 @@
 import type { HookComponent, PluginFinding } from '../analyze/contract.ts'
 import { componentId } from '../component-list.ts'
 import type { HookFindingCode, Noticed } from './contract.ts'
-import { findingTexts, severityOf } from './finding-texts.ts'
+import { canRefuse } from './event-effects.ts'
 
 /** Where something was noticed. */
 export interface FindingPlace {
@@ -69,4 +69,139 @@ function byPlace(a: PluginFinding, b: PluginFinding): number {
   const key = ({ components, code, detail }: PluginFinding): string =>
     `${components.join()} ${code} ${String(detail?.handler ?? '')}`
   return ranks[a.severity] - ranks[b.severity] || (key(a) < key(b) ? -1 : 1)
+}
+
+interface FindingText {
+  readonly severity: PluginFinding['severity']
+  /** What is wrong, completed by what was seen. */
+  readonly message: string
+  readonly suggestion: string
+}
+
+/** Every finding of the lab in words. */
+export const findingTexts: Readonly<Record<HookFindingCode, FindingText>> = {
+  HOOK_FAILS_OPEN: error(
+    'The hook fails, and what it should judge happens all the same',
+    'Catch every error and exit with 2, or set "onFailure": "block" (Claude Code 2.1.295 and later).',
+  ),
+  HOOK_CRASHES: warning('The hook fails', 'Catch errors, and exit with 0 when there is nothing to say.'),
+  HOOK_HANGS: error(
+    'The hook does not end',
+    'Give it a short "timeout", and end it when its input ends; after the timeout the action goes on as if there were no hook.',
+  ),
+  HOOK_PROGRAM_MISSING: error(
+    'A program the hook needs is not there, so that it does nothing',
+    `Ship it with the plugin and name it by \${CLAUDE_PLUGIN_ROOT}, or say in the readme what must be installed.`,
+  ),
+  HOOK_NOT_EXECUTABLE: error(
+    'The file the hook starts is not executable',
+    'Run chmod +x on it, or start it by its interpreter.',
+  ),
+  HOOK_UNREACHABLE: error(
+    'Nothing answers at the address of the hook, so that it does nothing',
+    'Start the server first, or use a command.',
+  ),
+  HOOK_BROKEN_JSON: error(
+    'The hook prints broken JSON, which counts as plain text',
+    'Print one whole JSON object, made by a JSON library.',
+  ),
+  HOOK_TEXT_AROUND_JSON: error(
+    'The hook prints text beside its JSON, which makes all of it plain text: its decision is lost',
+    'Print nothing but the JSON object on stdout; logs belong on stderr.',
+  ),
+  HOOK_OUTPUT_INVALID: error(
+    'Claude Code rejects what the hook answers',
+    'Follow the fields of the event, and name it in hookEventName.',
+  ),
+  HOOK_OUTPUT_NOT_ALLOWED: error(
+    'The event takes no hookSpecificOutput, and the whole answer is rejected',
+    'Use "decision" and "reason", or an event that takes it.',
+  ),
+  HOOK_WRONG_EVENT_NAME: error(
+    'The answer names another event than the one that happened',
+    'Copy hook_event_name of the input into hookEventName.',
+  ),
+  HOOK_PRECOMPACT_CONTEXT: error(
+    'Context cannot be given before a compaction: the answer is rejected and the context lost',
+    'Save it in PreCompact, and print it in SessionStart with the matcher compact.',
+  ),
+  HOOK_PRECOMPACT_STDOUT: warning(
+    'What is printed before a compaction is pasted into the orders for the summary',
+    'Print nothing, unless that is what you want.',
+  ),
+  HOOK_STDOUT_UNUSED: info('The hook prints text that nobody sees on this event', 'Print JSON, or nothing.'),
+  HOOK_OUTPUT_TOO_LONG: warning(
+    'The hook gives a text of more than 10,000 characters, of which the model sees the beginning only',
+    'Keep it shorter, or write it to a file and name that.',
+  ),
+  HOOK_CONTINUE_IS_NO_DENY: error(
+    '`continue: false` does not keep the tool from running',
+    'Deny it by permissionDecision, or exit with 2.',
+  ),
+  HOOK_EXIT_IGNORED: warning(
+    'The hook blocks by its exit code, which has no effect on this event',
+    'Answer with JSON, or use an event that can be blocked.',
+  ),
+  HOOK_ASYNC_CANNOT_DECIDE: error(
+    'The hook runs in the background and decides, which comes too late',
+    'Take "async" away from a hook that decides.',
+  ),
+  HOOK_STOP_LOOPS: warning(
+    'The hook keeps the agent from stopping although it has done so before',
+    'Let it stop when stop_hook_active is true, or count, so that it ends by itself.',
+  ),
+  HOOK_WRITES_PLUGIN_ROOT: error(
+    'The hook writes into the directory of the plugin, which every update replaces',
+    `Write to \${CLAUDE_PLUGIN_DATA}.`,
+  ),
+  HOOK_LEAVES_PROCESSES: warning('The hook leaves processes behind', 'Wait for what it starts, or end it.'),
+  HOOK_NEEDS_TTY: error(
+    'The hook asks for a terminal, and hooks have none',
+    'Take everything from stdin, and ask nobody.',
+  ),
+  HOOK_NEVER_DENIES: warning(
+    'The hook is meant to refuse something, and refused nothing that it was given',
+    'Check its conditions, or give an example of what it refuses in evals/hooks.',
+  ),
+  HOOK_DENIES_BENIGN: warning('The hook refuses everyday work', 'Check its conditions.'),
+  HOOK_MATCHER_UNTRIED: warning(
+    'No event could be simulated that the hook fires for',
+    'Check the matcher and the `if`, or give an example in evals/hooks.',
+  ),
+  HOOK_SESSION_END_SLOW: warning(
+    'All hooks of a plugin have 1.5 seconds together when a session ends; this one takes longer',
+    'Do less, or do it before: at Stop.',
+  ),
+  HOOK_EXAMPLE_FAILED: error(
+    'An example of the author does not come out as expected',
+    'Mend the hook or the example.',
+  ),
+}
+
+/** How bad it is there: a guard that fails is worse than a diary that does. */
+function severityOf(
+  code: HookFindingCode,
+  event: string,
+  blocksOnFailure: boolean,
+): PluginFinding['severity'] {
+  const { severity } = findingTexts[code]
+  if (severity !== 'error') return severity
+  const isFailure = ['HOOK_HANGS', 'HOOK_PROGRAM_MISSING', 'HOOK_NOT_EXECUTABLE', 'HOOK_FAILS_OPEN'].includes(
+    code,
+  )
+  const isLostText = ['HOOK_BROKEN_JSON', 'HOOK_TEXT_AROUND_JSON'].includes(code)
+  if (isFailure && blocksOnFailure && canRefuse(event)) return 'warning'
+  return isLostText && !canRefuse(event) ? 'warning' : 'error'
+}
+
+function error(message: string, suggestion: string): FindingText {
+  return { severity: 'error', message, suggestion }
+}
+
+function warning(message: string, suggestion: string): FindingText {
+  return { severity: 'warning', message, suggestion }
+}
+
+function info(message: string, suggestion: string): FindingText {
+  return { severity: 'info', message, suggestion }
 }

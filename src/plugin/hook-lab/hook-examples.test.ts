@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { createFixture, type FileTree } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
-import type { HookAnswer, HookDecision } from './contract.ts'
+import type { HookDecision, HookEffect } from './contract.ts'
 import { exampleEvent, type HookExample, readHookExamples } from './hook-examples.ts'
-import { judgeExample, strictest } from './judge-example.ts'
 import type { LabPlace } from './lab-place.ts'
+import { judgeExample, strictest } from './try-example.ts'
 
 const place: LabPlace = {
   workspace: '/w',
@@ -98,13 +98,13 @@ describe('the event of an example', () => {
 })
 
 describe('an example', () => {
-  const answer = (decision: HookDecision, text: string | null = null, change?: unknown): HookAnswer => ({
+  const answer = (decision: HookDecision, text: string | null = null, change?: unknown): HookEffect => ({
     decision,
     text,
     noticed: [],
     ...(change !== undefined && { change }),
   })
-  const judge = (expect_: HookExample['expect'], answers: HookAnswer[], contains?: string) =>
+  const judge = (expect_: HookExample['expect'], answers: HookEffect[], contains?: string) =>
     judgeExample(
       { event: 'PreToolUse', input: {}, expect: expect_, ...(contains !== undefined && { contains }) },
       answers,

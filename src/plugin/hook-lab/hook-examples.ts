@@ -8,7 +8,7 @@ import { isDirectory } from '../../io/path-kind.ts'
 import { parseYaml } from '../../io/yaml.ts'
 import { hookEvents } from '../analyze/hooks/hook-events.ts'
 import type { SimulatedEvent } from './contract.ts'
-import { subjectField } from './event-subject.ts'
+import { subjectField } from './event-effects.ts'
 import type { LabNames, LabPlace } from './lab-place.ts'
 import { simulatedEvents } from './simulated-events.ts'
 

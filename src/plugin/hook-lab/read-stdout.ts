@@ -1,7 +1,7 @@
+import { z } from 'zod'
 import { shorten } from '../../core/shorten.ts'
-import { checkAnswer, type JsonAnswer } from './answer-schema.ts'
 import type { Noticed } from './contract.ts'
-import { powersOf } from './event-powers.ts'
+import { effectsOf } from './event-effects.ts'
 
 export interface Stdout {
   readonly answer: JsonAnswer | null
@@ -23,7 +23,7 @@ export function readStdout(stdout: string, event: string): Stdout {
     return { answer: null, isText: true, noticed: [{ code, detail: `stdout is ${shown(text)}` }] }
   }
   const isSpecific = typeof value === 'object' && value !== null && 'hookSpecificOutput' in value
-  if (isSpecific && !powersOf(event).specific) {
+  if (isSpecific && !effectsOf(event).specific) {
     const code = event === 'PreCompact' ? 'HOOK_PRECOMPACT_CONTEXT' : 'HOOK_OUTPUT_NOT_ALLOWED'
     return dropped({ code, detail: `${event} takes no hookSpecificOutput` })
   }
@@ -55,7 +55,7 @@ function chatter(text: string, event: string): readonly Noticed[] {
   const detail = `stdout is ${shown(text)}`
   if (/\{\s*"(?:hookSpecificOutput|decision|continue|systemMessage)"/.test(text))
     return [{ code: 'HOOK_TEXT_AROUND_JSON', detail }]
-  switch (powersOf(event).plainText) {
+  switch (effectsOf(event).plainText) {
     case 'summary':
       return [{ code: 'HOOK_PRECOMPACT_STDOUT', detail }]
     case 'unused':
@@ -68,7 +68,7 @@ function chatter(text: string, event: string): readonly Noticed[] {
 
 /** Before a compaction even valid JSON is given to the summariser as it is, unless it blocks. */
 function isPasted({ decision }: JsonAnswer, event: string): boolean {
-  return powersOf(event).plainText === 'summary' && decision !== 'block'
+  return effectsOf(event).plainText === 'summary' && decision !== 'block'
 }
 
 /** Whether a whole object stands at the beginning, so that only what follows is too much. */
@@ -90,4 +90,99 @@ function startsWithObject(text: string): boolean {
 
 function shown(text: string): string {
   return JSON.stringify(shorten(text, 160))
+}
+
+const text = z.string().optional()
+const flag = z.boolean().optional()
+const mapping = z.record(z.string(), z.unknown()).optional()
+const paths = z.array(z.string()).optional()
+const context = { additionalContext: text }
+
+/** What an event takes in `hookSpecificOutput`. Keys that are not known do no harm. */
+const specific: Readonly<Record<string, z.ZodType>> = {
+  PreToolUse: z.looseObject({
+    ...context,
+    permissionDecision: z.enum(['allow', 'deny', 'ask', 'defer']).optional(),
+    permissionDecisionReason: text,
+    updatedInput: mapping,
+  }),
+  UserPromptSubmit: z.looseObject({ ...context, sessionTitle: text, suppressOriginalPrompt: flag }),
+  UserPromptExpansion: z.looseObject({ ...context, suppressOriginalPrompt: flag }),
+  SessionStart: z.looseObject({
+    ...context,
+    initialUserMessage: text,
+    sessionTitle: text,
+    watchPaths: paths,
+    reloadSkills: flag,
+  }),
+  PreModelSwitch: z.looseObject({
+    permissionDecision: z.enum(['allow', 'deny', 'ask']).optional(),
+    permissionDecisionReason: text,
+  }),
+  PostToolUse: z.looseObject({ ...context, classifierContext: text }),
+  PermissionDenied: z.looseObject({ retry: flag }),
+  PermissionRequest: z.looseObject({
+    decision: z
+      .discriminatedUnion('behavior', [
+        z.looseObject({
+          behavior: z.literal('allow'),
+          updatedInput: mapping,
+          updatedPermissions: z.array(z.unknown()).optional(),
+        }),
+        z.looseObject({ behavior: z.literal('deny'), message: text, interrupt: flag }),
+      ])
+      .optional(),
+  }),
+  Elicitation: z.looseObject({
+    action: z.enum(['accept', 'decline', 'cancel']).optional(),
+    content: mapping,
+  }),
+  ElicitationResult: z.looseObject({
+    action: z.enum(['accept', 'decline', 'cancel']).optional(),
+    content: mapping,
+  }),
+  CwdChanged: z.looseObject({ watchPaths: paths }),
+  FileChanged: z.looseObject({ watchPaths: paths }),
+  WorktreeCreate: z.looseObject({ worktreePath: text }),
+  MessageDisplay: z.looseObject({ displayContent: text }),
+}
+
+const answerSchema = z.looseObject({
+  continue: flag,
+  stopReason: text,
+  suppressOutput: flag,
+  systemMessage: text,
+  terminalSequence: text,
+  decision: z.enum(['approve', 'block']).optional(),
+  reason: text,
+  async: flag,
+  asyncTimeout: z.number().optional(),
+  hookSpecificOutput: z.looseObject({ hookEventName: z.string() }).optional(),
+})
+
+export type JsonAnswer = z.output<typeof answerSchema>
+
+type CheckedAnswer =
+  | { readonly kind: 'valid'; readonly answer: JsonAnswer }
+  | { readonly kind: 'invalid'; readonly message: string }
+  /** It names another event than the one that happened. */
+  | { readonly kind: 'other event'; readonly named: string }
+
+/** Whether Claude Code would take this JSON as the answer to the event. */
+function checkAnswer(event: string, value: unknown): CheckedAnswer {
+  const whole = answerSchema.safeParse(value)
+  if (!whole.success) return { kind: 'invalid', message: issueLine(whole.error) }
+  const { hookSpecificOutput: own } = whole.data
+  if (own === undefined) return { kind: 'valid', answer: whole.data }
+  if (own.hookEventName !== event) return { kind: 'other event', named: own.hookEventName }
+  const schema = Object.hasOwn(specific, event) ? specific[event] : z.looseObject(context)
+  const checked = schema?.safeParse(own)
+  return checked?.success === false
+    ? { kind: 'invalid', message: `hookSpecificOutput.${issueLine(checked.error)}` }
+    : { kind: 'valid', answer: whole.data }
+}
+
+function issueLine(error: z.ZodError): string {
+  const [issue] = error.issues
+  return issue === undefined ? 'it does not fit' : `${issue.path.join('.')}: ${issue.message}`
 }

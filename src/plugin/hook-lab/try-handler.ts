@@ -1,9 +1,8 @@
 import type { HookHandler } from '../analyze/contract.ts'
-import type { HandlerRun, HookAnswer, SimulatedEvent } from './contract.ts'
-import { defaultTimeoutMs } from './event-powers.ts'
-import { type HandlerSetting, handlerCommand } from './handler-command.ts'
+import type { HandlerRun, HookEffect, SimulatedEvent } from './contract.ts'
+import { defaultTimeoutMs } from './event-effects.ts'
 import { isLoopback, postEvent } from './post-event.ts'
-import { runCommand } from './run-command.ts'
+import { type HandlerSetting, handlerCommand, runCommand } from './run-command.ts'
 import { understandAnswer } from './understand-answer.ts'
 
 export interface TryHandlerOptions extends Omit<HandlerSetting, 'event'> {
@@ -15,7 +14,7 @@ export interface TryHandlerOptions extends Omit<HandlerSetting, 'event'> {
 
 export interface TriedEvent {
   readonly run: HandlerRun
-  readonly answer: HookAnswer
+  readonly answer: HookEffect
 }
 
 /** Why a handler cannot be tried without Claude Code; null when it can. */

@@ -1,9 +1,9 @@
 import type { Analysis } from '../analyze/contract.ts'
-import { type Bench, eachAtMost } from './bench.ts'
 import type { HookGroupReport, HookLabReport } from './contract.ts'
 import { createFindingLog } from './finding-log.ts'
 import { readHookExamples } from './hook-examples.ts'
 import type { LabNames } from './lab-place.ts'
+import { eachAtMost, type LabRun } from './lab-run.ts'
 import { openLab } from './open-lab.ts'
 import { tryExample } from './try-example.ts'
 import { tryGroup } from './try-group.ts'
@@ -19,7 +19,7 @@ export interface TryHooksOptions {
   /** Ask handlers of type http that are on this machine. Default: no. */
   readonly allowHttp?: boolean
   /** Also try what a guard should refuse: with hooks that speak of refusing (default), with all, with none. */
-  readonly attacks?: Bench['attacks']
+  readonly attacks?: LabRun['attacks']
   /** Events at a time. Default: two. */
   readonly concurrency?: number
   /** Variables a hook gets on top. */
@@ -38,7 +38,7 @@ export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Pr
     ...(options.workspace !== undefined && { workspace: options.workspace }),
   })
   const log = createFindingLog()
-  const bench: Bench = {
+  const labRun: LabRun = {
     lab,
     log,
     names: namesOf(analysis),
@@ -55,8 +55,8 @@ export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Pr
   const hooks = analysis.components.hooks.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const groups: HookGroupReport[] = []
   // One after the other: what is written into the plugin must be told of the one who wrote it.
-  for (const group of hooks) groups.push(await tryGroup(group, bench))
-  const results = await eachAtMost(bench, examples, (example) => tryExample(example, hooks, bench))
+  for (const group of hooks) groups.push(await tryGroup(group, labRun))
+  const results = await eachAtMost(labRun, examples, (example) => tryExample(example, hooks, labRun))
   const findings = log.findings()
   const handlers = groups.flatMap((group) => group.handlers)
   return {

@@ -1,9 +1,7 @@
-import type { JsonAnswer } from './answer-schema.ts'
-import type { HandlerRun, HookAnswer, HookDecision, Noticed } from './contract.ts'
-import { canRefuse, powersOf } from './event-powers.ts'
-import { opinion } from './opinion.ts'
-import { readStdout } from './read-stdout.ts'
-import { whyFailed } from './why-failed.ts'
+import { shorten } from '../../core/shorten.ts'
+import type { HandlerRun, HookDecision, HookEffect, Noticed } from './contract.ts'
+import { canRefuse, effectsOf } from './event-effects.ts'
+import { type JsonAnswer, readStdout } from './read-stdout.ts'
 
 export interface AnswerContext {
   readonly event: string
@@ -15,7 +13,7 @@ export interface AnswerContext {
 const longestText = 10_000
 
 /** What Claude Code would make of what a handler printed and of how it ended. */
-export function understandAnswer(run: HandlerRun, context: AnswerContext): HookAnswer {
+export function understandAnswer(run: HandlerRun, context: AnswerContext): HookEffect {
   const { event, handler } = context
   const heard = listen(run, event)
   const isOpinion = heard.decision !== 'none' && heard.decision !== 'context'
@@ -27,7 +25,7 @@ export function understandAnswer(run: HandlerRun, context: AnswerContext): HookA
   // That an error over HTTP is caught by it was never seen.
   const isCaught = handler.onFailure === 'block' && run.ending.kind !== 'answered'
   if (failed === undefined || !isCaught || heard.decision !== 'none' || !canRefuse(event)) return heard
-  const decision = powersOf(event).exit2 === 'deny' ? 'deny' : 'block'
+  const decision = effectsOf(event).exit2 === 'deny' ? 'deny' : 'block'
   return { ...heard, decision, text: `failed; blocking because onFailure is "block": ${failed.detail}` }
 }
 
@@ -45,7 +43,7 @@ const failures: ReadonlySet<string> = new Set([
   'HOOK_OUTPUT_NOT_ALLOWED',
 ])
 
-function listen(run: HandlerRun, event: string): HookAnswer {
+function listen(run: HandlerRun, event: string): HookEffect {
   const { ending } = run
   const failed = whyFailed(run, event)
   switch (ending.kind) {
@@ -68,12 +66,12 @@ function listen(run: HandlerRun, event: string): HookAnswer {
   }
 }
 
-function withExitCode(run: HandlerRun, event: string, code: number, failed: Noticed | null): HookAnswer {
+function withExitCode(run: HandlerRun, event: string, code: number, failed: Noticed | null): HookEffect {
   const said = readStdout(run.stdout, event)
   const noticed = [...said.noticed, ...tooLong(run, said.answer)]
-  const { exit2 } = powersOf(event)
+  const { exit2 } = effectsOf(event)
   if (code === 2) {
-    const meant = said.answer === null ? null : opinion(said.answer, event)
+    const meant = said.answer === null ? null : decisionOf(said.answer, event)
     const blocks = meant !== null && ['deny', 'block', 'context'].includes(meant.decision)
     const text = (blocks ? meant.text : null) ?? (run.stderr.trim() || null)
     if (exit2 === 'deny' || exit2 === 'block') return { decision: exit2, text, noticed }
@@ -86,7 +84,7 @@ function withExitCode(run: HandlerRun, event: string, code: number, failed: Noti
       }
   }
   if (said.answer !== null) {
-    const { notes, ...meant } = opinion(said.answer, event)
+    const { notes, ...meant } = decisionOf(said.answer, event)
     return { ...meant, noticed: [...noticed, ...notes] }
   }
   if (code !== 0 && code !== 2) {
@@ -104,7 +102,7 @@ function withExitCode(run: HandlerRun, event: string, code: number, failed: Noti
 function plainText(stdout: string, event: string): { decision: HookDecision; text: string | null } {
   const text = stdout.trim()
   if (text === '') return { decision: 'none', text: null }
-  switch (powersOf(event).plainText) {
+  switch (effectsOf(event).plainText) {
     case 'context':
     case 'summary':
       return { decision: 'context', text }
@@ -124,4 +122,105 @@ function tooLong({ stdout }: HandlerRun, answer: JsonAnswer | null): readonly No
   return longest > longestText
     ? [{ code: 'HOOK_OUTPUT_TOO_LONG', detail: `a text of ${longest} characters` }]
     : []
+}
+
+interface AnswerDecision {
+  readonly decision: HookDecision
+  readonly text: string | null
+  readonly change?: unknown
+  readonly notes: readonly Noticed[]
+}
+
+/** What a valid answer decides; the strongest of what it says. */
+function decisionOf(answer: JsonAnswer, event: string): AnswerDecision {
+  const own: Readonly<Record<string, unknown>> = answer.hookSpecificOutput ?? {}
+  const blocks = effectsOf(event).exit2 === 'deny' ? 'deny' : 'block'
+  const reason = answer.reason ?? null
+  const notes: Noticed[] = []
+  const permission = permissionOf(own)
+  if (permission.decision === 'deny') return { decision: 'deny', text: permission.text, notes }
+  if (answer.decision === 'block')
+    return effectsOf(event).exit2 === 'feedback'
+      ? { decision: 'context', text: reason, notes }
+      : { decision: blocks, text: reason, notes }
+  if (answer.continue === false) {
+    if (event === 'PreToolUse')
+      notes.push({ code: 'HOOK_CONTINUE_IS_NO_DENY', detail: '`continue` is false, and the tool runs first' })
+    else if (event !== 'PreCompact') return { decision: 'block', text: answer.stopReason ?? null, notes }
+  }
+  if (permission.decision === 'ask') return { decision: 'ask', text: permission.text, notes }
+  const change =
+    own.updatedInput ??
+    own.updatedToolOutput ??
+    own.updatedMCPToolOutput ??
+    own.displayContent ??
+    own.worktreePath ??
+    permission.change
+  if (change !== undefined) return { decision: 'modify', text: permission.text, change, notes }
+  if (typeof own.additionalContext === 'string')
+    return { decision: 'context', text: own.additionalContext, notes }
+  if (permission.decision === 'allow' || answer.decision === 'approve')
+    return { decision: 'allow', text: permission.text ?? reason, notes }
+  return { decision: 'none', text: answer.systemMessage ?? null, notes }
+}
+
+function permissionOf(own: Readonly<Record<string, unknown>>): {
+  readonly decision: 'allow' | 'deny' | 'ask' | null
+  readonly text: string | null
+  readonly change?: unknown
+} {
+  const text = typeof own.permissionDecisionReason === 'string' ? own.permissionDecisionReason : null
+  if (
+    own.permissionDecision === 'allow' ||
+    own.permissionDecision === 'deny' ||
+    own.permissionDecision === 'ask'
+  )
+    return { decision: own.permissionDecision, text }
+  if (own.permissionDecision === 'defer') return { decision: 'ask', text }
+  if (own.action === 'decline' || own.action === 'cancel') return { decision: 'deny', text }
+  if (own.action === 'accept') return { decision: 'allow', text, change: own.content }
+  const { decision } = own
+  if (typeof decision !== 'object' || decision === null || !('behavior' in decision))
+    return { decision: null, text }
+  const message = 'message' in decision && typeof decision.message === 'string' ? decision.message : null
+  if (decision.behavior === 'deny') return { decision: 'deny', text: message }
+  return { decision: 'allow', text, ...('updatedInput' in decision && { change: decision.updatedInput }) }
+}
+
+/** The failure of a run that is no answer; null when it ended well. */
+function whyFailed({ ending, stderr }: HandlerRun, event: string): Noticed | null {
+  const words = lastLine(stderr)
+  const fails = canRefuse(event) ? 'HOOK_FAILS_OPEN' : 'HOOK_CRASHES'
+  switch (ending.kind) {
+    case 'exited': {
+      const { exitCode } = ending
+      if (exitCode === 0 || exitCode === 2) return null
+      if (needsTerminal.test(stderr)) return { code: 'HOOK_NEEDS_TTY', detail: words }
+      if (exitCode === 127) return { code: 'HOOK_PROGRAM_MISSING', detail: words }
+      if (exitCode === 126) return { code: 'HOOK_NOT_EXECUTABLE', detail: words }
+      return { code: fails, detail: `exit code ${exitCode}${words === '' ? '' : `: ${words}`}` }
+    }
+    case 'signalled':
+      return { code: 'HOOK_CRASHES', detail: `it was ended by ${ending.signal}` }
+    case 'timed_out':
+      return { code: 'HOOK_HANGS', detail: `no answer within ${ending.limitMs} ms` }
+    case 'not_started':
+      return {
+        code: ending.problem === 'not_executable' ? 'HOOK_NOT_EXECUTABLE' : 'HOOK_PROGRAM_MISSING',
+        detail: ending.message,
+      }
+    case 'answered':
+      return ending.status >= 200 && ending.status < 300
+        ? null
+        : { code: fails, detail: `HTTP status ${ending.status}` }
+    case 'unreachable':
+      return { code: 'HOOK_UNREACHABLE', detail: ending.message }
+  }
+}
+
+/** What programs say that asked for a terminal. */
+export const needsTerminal: RegExp = /\/dev\/tty|not a tty|inappropriate ioctl/i
+
+function lastLine(text: string): string {
+  return shorten(text.trim().split('\n').at(-1) ?? '', 160)
 }

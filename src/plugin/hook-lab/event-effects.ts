@@ -1,8 +1,9 @@
+import { basename } from 'node:path'
 import type { HookHandler } from '../analyze/contract.ts'
 import { hookEvents } from '../analyze/hooks/hook-events.ts'
 
 /** What Claude Code does with the answer of a hook of one event. */
-export interface EventPowers {
+export interface EventEffects {
   /**
    * Of exit code 2. `deny` and `block`: what was about to happen does not. `feedback`: the model is told, nothing is undone.
    * `ignored`: nothing happens.
@@ -14,7 +15,7 @@ export interface EventPowers {
   readonly plainText: 'context' | 'summary' | 'path' | 'unused'
 }
 
-export function powersOf(event: string): EventPowers {
+export function effectsOf(event: string): EventEffects {
   const facts = hookEvents.get(event)
   const plainText = plainTexts.get(event) ?? 'unused'
   if (facts?.exitTwo === 'blocks')
@@ -23,7 +24,7 @@ export function powersOf(event: string): EventPowers {
   return { exit2, specific: facts?.takesOutput ?? false, plainText }
 }
 
-const plainTexts: ReadonlyMap<string, EventPowers['plainText']> = new Map([
+const plainTexts: ReadonlyMap<string, EventEffects['plainText']> = new Map([
   ['SessionStart', 'context'],
   ['UserPromptSubmit', 'context'],
   ['UserPromptExpansion', 'context'],
@@ -33,7 +34,7 @@ const plainTexts: ReadonlyMap<string, EventPowers['plainText']> = new Map([
 
 /** Whether a hook of the event can keep something from happening, so that it matters when it fails. */
 export function canRefuse(event: string): boolean {
-  const { exit2 } = powersOf(event)
+  const { exit2 } = effectsOf(event)
   return exit2 === 'deny' || exit2 === 'block' || event === 'PermissionRequest' || event === 'PreModelSwitch'
 }
 
@@ -53,4 +54,18 @@ export function defaultTimeoutMs(event: string): number {
   if (event === 'MessageDisplay') return 10_000
   const isShort = ['UserPromptSubmit', 'PreModelSwitch', 'PostModelSwitch'].includes(event)
   return isShort ? 30_000 : 600_000
+}
+
+/** What the matchers of an event are compared with; null when it takes no notice of them. */
+export function subjectOf(event: string, payload: Readonly<Record<string, unknown>>): string | null {
+  const field = subjectField(event)
+  if (field === null) return null
+  const value = payload[field]
+  const text = typeof value === 'string' ? value : ''
+  return event === 'FileChanged' ? basename(text) : text
+}
+
+/** Where in the payload it stands. */
+export function subjectField(event: string): string | null {
+  return hookEvents.get(event)?.matches ?? null
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findingTexts } from './finding-texts.ts'
+import { findingTexts } from './finding-log.ts'
 
 test('every finding of the lab stands in the documentation, with its severity', () => {
   const rows = readFileSync(join(import.meta.dirname, '../../../docs/plugin-hooks.md'), 'utf8')

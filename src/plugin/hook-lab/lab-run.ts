@@ -6,7 +6,7 @@ import type { Lab } from './open-lab.ts'
 import type { TryHandlerOptions } from './try-handler.ts'
 
 /** What every attempt of one lab shares. */
-export interface Bench extends Omit<TryHandlerOptions, 'place'> {
+export interface LabRun extends Omit<TryHandlerOptions, 'place'> {
   readonly lab: Lab
   readonly names: LabNames
   readonly log: FindingLog
@@ -17,7 +17,7 @@ export interface Bench extends Omit<TryHandlerOptions, 'place'> {
 }
 
 /** Works in a place of its own, which is gone afterwards. */
-export async function inPlace<T>({ lab }: Bench, work: (place: LabPlace) => Promise<T>): Promise<T> {
+export async function inPlace<T>({ lab }: LabRun, work: (place: LabPlace) => Promise<T>): Promise<T> {
   const place = await lab.newPlace()
   try {
     return await work(place)
@@ -28,7 +28,7 @@ export async function inPlace<T>({ lab }: Bench, work: (place: LabPlace) => Prom
 
 /** Some at a time, the answers in the order of the items. What one of them throws is thrown when all have ended. */
 export async function eachAtMost<T, R>(
-  { concurrency, signal }: Bench,
+  { concurrency, signal }: LabRun,
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
