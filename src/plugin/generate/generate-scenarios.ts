@@ -1,6 +1,6 @@
+import { addCost } from '../../core/add-cost.ts'
 import { contentHash } from '../../io/content-hash.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
-import { addCost } from '../../core/add-cost.ts'
 import { atMost } from '../../models/batch/at-most.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
