@@ -1,6 +1,6 @@
+import { shorten } from '../core/shorten.ts'
 import type { GateResult, TrialRecord } from '../core/trial.ts'
 import { plainLine, plainText, tailLines, withoutCommands } from './plain-text.ts'
-import { shortenEnd } from './text-width.ts'
 import { endingSentence, judgeSentence, metricsSentence } from './trial-text.ts'
 
 /** Why a trial did not pass, as lines of plain text for readers without markup. The reason itself is not repeated. */
@@ -80,7 +80,7 @@ export function omission({ kind, lines, omitted }: DetailPart): string {
 
 interface DetailLimits {
   readonly maxLines?: number
-  readonly maxColumns?: number
+  readonly maxChars?: number
   /** What the reader has just read: a value that stands in it is not shown again. */
   readonly message?: string
 }
@@ -110,12 +110,8 @@ function partLines(part: DetailPart): string[] {
   return [`${part.label}${omission(part)}:`, ...part.lines.map((line) => `| ${line}`.trimEnd())]
 }
 
-function part(
-  label: string,
-  value: unknown,
-  { maxLines = 10, maxColumns = 500 }: DetailLimits,
-): DetailPart[] {
-  const bounded = (line: string): string => shortenEnd(line, maxColumns)
+function part(label: string, value: unknown, { maxLines = 10, maxChars = 500 }: DetailLimits): DetailPart[] {
+  const bounded = (line: string): string => shorten(line, maxChars)
   if (value === null || value === undefined || value === '') return []
   if (typeof value === 'string') {
     const { lines, omitted } = tailLines(value, maxLines)

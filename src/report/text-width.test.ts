@@ -2,20 +2,30 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { displayWidth, padLeft, padRight, shortenEnd, shortenMiddle, wrapText } from './text-width.ts'
 
-test('wide characters, emoji, marks and escape codes are measured as a terminal shows them', () => {
-  expect(displayWidth('plain')).toBe(5)
-  expect(displayWidth('検索')).toBe(4)
-  expect(displayWidth('한국어')).toBe(6)
-  expect(displayWidth('ﾊﾝｶｸ')).toBe(4)
-  expect(displayWidth('👩‍👩‍👧‍👦')).toBe(2)
-  expect(displayWidth('✓ ✗')).toBe(3)
-  expect(displayWidth('⚠️')).toBe(2)
-  expect(displayWidth('🇩🇪')).toBe(2)
-  expect(displayWidth('e\u0301')).toBe(1)
-  expect(displayWidth('\u001b[31mred\u001b[39m')).toBe(3)
+test.each([
+  ['ASCII', 'plain', 5],
+  ['marks of verdicts', '✓ ✗', 3],
+  ['Chinese and Japanese', '検索', 4],
+  ['Korean syllables', '한국어', 6],
+  ['a Korean syllable in three parts', '\u1112\u1161\u11ab', 2],
+  ['half-width katakana', 'ﾊﾝｶｸ', 4],
+  ['half-width katakana with a voicing mark', 'ｶﾞ', 2],
+  ['full-width Latin', 'ＡＢ', 4],
+  ['an emoji family joined by ZWJ', '👩‍👩‍👧‍👦', 2],
+  ['an emoji with a skin tone', '👍🏽', 2],
+  ['a sign shown as an emoji', '⚠️', 2],
+  ['a keycap', '1️⃣', 2],
+  ['a flag', '🇩🇪', 2],
+  ['a combining accent', 'e\u0301', 1],
+  ['several combining marks', 'a\u0300\u0316\u0323', 1],
+  ['Arabic with vowel signs', 'مُ', 1],
+  ['zero-width characters', 'a\u200b\u2060b', 2],
+  ['escape codes', '\u001b[31mred\u001b[39m', 3],
+])('the width of %s is what a terminal shows', (_, text, width) => {
+  expect(displayWidth(text)).toBe(width)
 })
 
-test('long names give way in the middle, because they differ at their ends', () => {
+test('long names are shortened in the middle, because they differ at their ends', () => {
   expect(shortenMiddle('a-scenario-with-a-long-name', 11)).toBe('a-sce…-name')
   expect(shortenMiddle('a-scenario-with-a-long-name', 11, '...')).toBe('a-sc...name')
   expect(shortenMiddle('検索とタグ付け', 9)).toBe('検索…付け')
@@ -29,14 +39,14 @@ test('padding counts columns, not characters', () => {
   expect(padLeft('7', 3)).toBe('  7')
 })
 
-test('text is wrapped at blanks, and inside a word only when it is wider than a line', () => {
+test('text is wrapped at spaces, and inside a word only when the word is wider than a line', () => {
   expect(wrapText('the quick brown fox', 10)).toEqual(['the quick', 'brown fox'])
   expect(wrapText('abcdefghijklm no', 5)).toEqual(['abcde', 'fghij', 'klm', 'no'])
   expect(wrapText('検索とタグ', 4)).toEqual(['検索', 'とタ', 'グ'])
   expect(wrapText('', 5)).toEqual([''])
 })
 
-test('what is shortened or wrapped never exceeds its width and wrapping loses nothing', () => {
+test('shortened and wrapped texts never exceed their width, and wrapping loses nothing', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 60 }).map((value) => value.replaceAll(/\s/g, '_'))
   fc.assert(
     fc.property(text, fc.integer({ min: 2, max: 40 }), (value, width) => {

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import { formatDuration } from '../../core/duration.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { type Column, textTable } from '../../report/text-table.ts'
+import type { Column } from '../../report/text-table.ts'
 import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
@@ -36,6 +36,7 @@ export function listCommand(context: CliContext): Command {
         context.stdout.write(`No ${flags.kind === undefined ? '' : `${flags.kind} `}runs in ${store.root}.\n`)
         return
       }
+      const { textTable } = await import('../../report/text-table.ts')
       const width = context.stdout.isTTY ? context.stdout.columns : Infinity
       const table = textTable(columns(store.clock.now().getTime(), context.stdout.color), runs, width)
       for (const line of [table.heading, ...runs.map(table.line)]) context.stdout.write(`${line}\n`)

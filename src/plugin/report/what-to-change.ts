@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { ReportSection } from '../../report/contract.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { shortenEnd } from '../../report/text-width.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentId, componentList } from '../component-list.ts'
 import type { ComponentMetrics, EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
@@ -89,7 +89,7 @@ export function componentPlace({ component: { path, line } }: AnyComponent): str
 
 /** Why a component did not do in one scenario what it should: the place to look at, and what was asked. */
 export function likelyCause(scenario: PluginScenario, found: AnyComponent): string {
-  const asked = `"${shortenEnd(plainLine(scenario.user_prompt), maxPrompt)}"`
+  const asked = `"${shorten(plainLine(scenario.user_prompt), maxPrompt)}"`
   const place = componentPlace(found)
   const choice = `the description in ${place} ${scenario.expected_trigger ? 'did not make' : 'made'} it the choice for ${asked}`
   switch (found.type) {

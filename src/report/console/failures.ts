@@ -51,7 +51,7 @@ function explained(
   palette: Palette,
 ): string[] {
   const others = attempts.length > 1 ? ` (${counted(attempts.length, 'attempt')} failed like this)` : ''
-  const details = failureLines(record, run.diagnose?.(record), { maxColumns: Math.max(20, columns - 12) })
+  const details = failureLines(record, run.diagnose?.(record), { maxChars: Math.max(20, columns - 12) })
   return [
     ...heading(record, columns, palette),
     ...indented(`${headline(record)}${others}`, 2, columns).map((line) => palette.verdict('fail', line)),

@@ -109,7 +109,7 @@ function gates(results: readonly GateResult[]): string {
 function details(gate: GateResult): string {
   const parts = detailParts(gate.detail, {
     maxLines: 60,
-    maxColumns: 2_000,
+    maxChars: 2_000,
     message: gate.message,
   }).map((part) => {
     const shown = part.kind === 'value' ? escapeHtml(part.lines.join(' ')) : longText(part.lines.join('\n'))
