@@ -5,13 +5,7 @@ export type { AgentDriver, AgentHooks, AgentOutcome, AgentProbe, AgentRequest } 
 export type { HookCapabilities, HookCodec, HookReply } from './agents/hook-codec.ts'
 export { detectCaller, type HookedAgent, hookCodecs } from './agents/hook-codecs.ts'
 export { bareAgents, createAgent } from './agents/index.ts'
-export { type FoundVerification, findVerification } from './config/find-verification.ts'
 export { loadProject, type Project } from './config/load.ts'
-export {
-  type RepositoryRequest,
-  type VerifiedRepository,
-  verifyRepository,
-} from './config/verify-repository.ts'
 export type { Decision, EndState, RuleFinding } from './core/decision.ts'
 export { type ErrorCode, formatPosition, GantryError } from './core/error.ts'
 export type { GantryEvent } from './core/event.ts'
@@ -132,3 +126,9 @@ export { submitTask, type TaskSubmission } from './task/worker/submit-task.ts'
 export { type QueueWorkOptions, workOnQueue } from './task/worker/work-on-queue.ts'
 export { type ReadAgentFile, readAgentFile } from './verifier/agent-file.ts'
 export type { AgentFile, VerifierResponse, VerifyEvent } from './verifier/contract.ts'
+export { type FoundVerification, findVerification } from './verifier/find-verification.ts'
+export {
+  type RepositoryRequest,
+  type VerifiedRepository,
+  verifyRepository,
+} from './verifier/verify-repository.ts'

@@ -17,8 +17,14 @@ const parts = [
 ]
 /** The reader of shell commands: a library that every part may use. */
 const library = 'shell'
-/** Parts that are built on another part as a whole, and not only on its contract. */
-const builtOn: Readonly<Record<string, string>> = { rules: 'guard-engine' }
+/**
+ * Parts that are built on other parts as a whole, and not only on their contracts. The verifier chooses a sandbox, keeps a run and
+ * leaves evidence for the guard: every caller would otherwise have to pass in the same three parts.
+ */
+const builtOn: Readonly<Record<string, readonly string[]>> = {
+  rules: ['guard-engine'],
+  verifier: ['sandboxes', 'store', 'guard-engine'],
+}
 /** The user's gantry.yaml: it knows every part by its schema, and every face reads it. */
 const config = 'config'
 /** Runs an agent with its model behind the boundary: scripted, recorded, replayed or metered. */
@@ -79,7 +85,7 @@ function mayImport(from: string, to: string, file: string): boolean {
   if (from === library) return false
   if (to === library) return true
   if (parts.includes(from))
-    return parts.includes(to) && (file.endsWith('/contract.ts') || builtOn[from] === to)
+    return parts.includes(to) && (file.endsWith('/contract.ts') || builtOn[from]?.includes(to) === true)
   if (from === config && faceKeys.test(file)) return true
   const below = [...parts, config, modelLink, guardInstall]
   if (below.includes(from)) return below.slice(0, below.indexOf(from)).includes(to)

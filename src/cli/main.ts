@@ -1,6 +1,5 @@
 import type { ExitCode } from '../core/exit-code.ts'
 import type { CliContext } from './context.ts'
-import { plainVerifyFlags } from './plain-verify-flags.ts'
 import { printError } from './print-error.ts'
 import { processContext } from './process-context.ts'
 
@@ -14,14 +13,8 @@ export async function main(): Promise<void> {
 /** Runs one command line. Resolves to the exit code of an error, or to null when the command ended by itself. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<ExitCode | null> {
   try {
-    const flags = plainVerifyFlags(argv)
-    if (flags === null) {
-      const { runProgram } = await import('./run-program.ts')
-      return await runProgram(argv, context)
-    }
-    const { runVerify } = await import('./run-verify.ts')
-    await runVerify(context, flags)
-    return null
+    const { runProgram } = await import('./run-program.ts')
+    return await runProgram(argv, context)
   } catch (error) {
     return printError(error, context)
   }

@@ -1,21 +1,9 @@
 import { Command } from 'commander'
 import { version } from '../core/version.ts'
-import { boundaryCommand } from './boundary/index.ts'
 import type { CliContext } from './context.ts'
-import { doctorCommand } from './doctor/index.ts'
-import { guardCommand } from './guard/index.ts'
-import { initCommand } from './init.ts'
-import { planCommand } from './plan/index.ts'
-import { pluginCommand } from './plugin/index.ts'
-import { runsCommand } from './runs/index.ts'
-import { scenarioCommand } from './scenario/index.ts'
-import { serveCommand } from './serve.ts'
-import { taskCommand } from './task/index.ts'
-import { testCommand } from './test.ts'
-import { verifyCommand } from './verify.ts'
 
-/** Every command of `gantry`; the docs' reference is generated from what this returns. */
-export function createProgram(context: CliContext): Command {
+/** The program `gantry` with the given commands. */
+export function createProgram(context: CliContext, commands: readonly Command[]): Command {
   const program = new Command('gantry')
     .description(
       'The deterministic scaffold around coding agents: the model proposes, deterministic code disposes.',
@@ -28,18 +16,7 @@ export function createProgram(context: CliContext): Command {
       'after',
       `\nExit codes: 0 pass · 1 checks failed · 2 bad usage or input · 3 infrastructure · 4 inconclusive or partial with --strict · 130 interrupted`,
     )
-  program.addCommand(testCommand(context))
-  program.addCommand(scenarioCommand(context))
-  program.addCommand(initCommand(context))
-  program.addCommand(verifyCommand(context))
-  program.addCommand(taskCommand(context))
-  program.addCommand(serveCommand(context))
-  program.addCommand(guardCommand(context))
-  program.addCommand(planCommand(context))
-  program.addCommand(pluginCommand(context))
-  program.addCommand(runsCommand(context))
-  program.addCommand(boundaryCommand(context))
-  program.addCommand(doctorCommand(context))
+  for (const command of commands) program.addCommand(command)
   for (const command of [program, ...descendants(program)]) adapt(command, context)
   return program
 }

@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path'
-import { proposeAgentFile } from '../config/propose-agent-file.ts'
 import { GantryError } from '../core/error.ts'
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
@@ -8,6 +7,7 @@ import { writeFileAtomic } from '../io/files.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { plainLine } from '../report/plain-text.ts'
+import { proposeAgentFile } from '../verifier/propose-agent-file.ts'
 import type { CliContext } from './context.ts'
 
 interface Wanted {

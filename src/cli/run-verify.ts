@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
 import { findConfig } from '../config/find-config.ts'
-import { loadVerification } from '../config/load-verification.ts'
-import { verifyRepository } from '../config/verify-repository.ts'
 import { exitCode } from '../core/exit-code.ts'
 import { plainRedaction } from '../core/redact/plain-redaction.ts'
 import type { SandboxName } from '../sandboxes/contract.ts'
 import type { Store } from '../store/contract.ts'
 import { openStore } from '../store/open-store.ts'
 import type { VerifierStatus } from '../verifier/contract.ts'
+import { verifyRepository } from '../verifier/verify-repository.ts'
 import type { CliContext } from './context.ts'
 import { verifyView } from './verify-view.ts'
 
@@ -28,7 +27,8 @@ const exitCodes: Readonly<Record<VerifierStatus, 0 | 1 | 3>> = {
 export async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void> {
   const { cwd, signal, stdout } = context
   const env = definedOf(context.env)
-  const found = await loadVerification(
+  const { findVerification } = await import('../verifier/find-verification.ts')
+  const found = findVerification(
     resolve(cwd, flags.root ?? '.'),
     flags.config === undefined ? undefined : resolve(cwd, flags.config),
   )

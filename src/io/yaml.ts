@@ -59,7 +59,8 @@ function check<Schema extends z.ZodType>(
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> | 'too deep' {
   try {
-    return schema.safeParse(value)
+    // A file is checked once: generating code for its schema would take longer than the check.
+    return schema.safeParse(value, { jitless: true })
   } catch (cause) {
     // A recursive schema runs out of stack before the YAML parser does.
     if (cause instanceof RangeError) return 'too deep'

@@ -1,6 +1,20 @@
 import { z } from 'zod'
-import { agentFileDefaults, maxTimeoutMs, reservedVariables } from './agent-file-defaults.ts'
+import { redirected } from './artifacts.ts'
 import { parseSize } from './parse-size.ts'
+
+const defaults = {
+  workspace: 'readonly',
+  network: 'none',
+  limits: { memory: '8g', cpus: 4, pids: 1024 },
+  verificationStepMs: 300_000,
+  scoutQueryMs: 60_000,
+} as const
+
+/** The longest wait of a system timer. */
+const maxTimeoutMs = 2_147_483_647
+
+/** The Verifier sets these, because it makes the directories for them. */
+const reservedVariables = Object.keys(redirected)
 
 const notBlank = z.string().regex(/\S/, 'must be a non-empty string')
 
@@ -23,7 +37,7 @@ const sizeSchema = z
   ])
   .refine((size) => parseSize(size) >= 1024 * 1024, 'must be at least 1m')
 
-const { limits } = agentFileDefaults
+const { limits } = defaults
 
 const limitsSchema = z
   .strictObject({
@@ -70,12 +84,9 @@ const verificationSchema = z.strictObject({
   steps: z.array(stepSchema).min(1).describe('Run in order; the first that fails ends the run.'),
   workspace: z
     .enum(['readonly', 'overlay'])
-    .default(agentFileDefaults.workspace)
+    .default(defaults.workspace)
     .describe('`overlay`: steps may write to /workspace, and what they write is thrown away.'),
-  network: z
-    .enum(['none', 'allow'])
-    .default(agentFileDefaults.network)
-    .describe('Whether steps reach the network.'),
+  network: z.enum(['none', 'allow']).default(defaults.network).describe('Whether steps reach the network.'),
   limits: limitsSchema,
   env: envSchema,
   caches: z
@@ -98,10 +109,10 @@ export const agentFileSchema = z.strictObject({
   timeouts: z
     .strictObject({
       verification_step: milliseconds
-        .default(agentFileDefaults.verificationStepMs)
+        .default(defaults.verificationStepMs)
         .describe('Of one step, in milliseconds.'),
       scout_query: milliseconds
-        .default(agentFileDefaults.scoutQueryMs)
+        .default(defaults.scoutQueryMs)
         .describe('Of one question to a Scout, in milliseconds.'),
     })
     .prefault({})

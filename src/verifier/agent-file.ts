@@ -5,9 +5,8 @@ import { isDirectory } from '../io/path-kind.ts'
 import { resolveInside } from '../io/resolve-inside.ts'
 import { sha256 } from '../io/sha256.ts'
 import { fileProblem, readYaml, type SourceFile } from '../io/yaml.ts'
-import { agentFileName } from './agent-file-defaults.ts'
 import { agentFileSchema } from './agent-file-schema.ts'
-import type { AgentFile } from './contract.ts'
+import { type AgentFile, agentFileName } from './contract.ts'
 import { parseSize } from './parse-size.ts'
 
 export { agentFileName }

@@ -121,3 +121,5 @@ export type VerifyEvent =
       readonly command: ExecutedCommand
       readonly timedOut: boolean
     }
+
+export const agentFileName = 'agent.yaml'

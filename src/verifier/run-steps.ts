@@ -1,12 +1,14 @@
+import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
-import type { Evidence } from '../core/evidence.ts'
+import { type Evidence, evidenceStatus } from '../core/evidence.ts'
+import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { Redaction } from '../core/redaction.ts'
+import { countTests } from '../core/test-output/count-tests.ts'
 import { monotonicMs } from '../io/monotonic.ts'
 import type { Sandbox, SandboxFailure, StepEnd } from '../sandboxes/contract.ts'
 import type { ExecutedCommand } from '../store/contract.ts'
+import { redirected } from './artifacts.ts'
 import type { FailedStep, VerificationStep, VerifyEvent, VerifyRequest } from './contract.ts'
-import { type EndedStep, judgeStep } from './judge-step.ts'
-import { redirected } from './run-files.ts'
 import type { StepLog, VerifyLogs } from './verify-logs.ts'
 
 export interface StepsRequest {
@@ -153,4 +155,51 @@ function redacted(step: VerificationStep, { text }: Redaction): VerificationStep
 function tell({ run, onEvent }: VerifyRequest, event: VerifyEvent): void {
   run.appendEvent({ at: new Date().toISOString(), ...event })
   onEvent?.(event)
+}
+
+interface EndedStep {
+  readonly command: string
+  readonly exitCode: number
+  readonly output: string
+  readonly treeHash: string
+  readonly startedAt: string
+  readonly durationMs: number
+}
+
+interface JudgedStep {
+  readonly evidence: Evidence
+  /** Why the exit code 0 is no success; null for a success and for an honest failure. */
+  readonly fakeGreen: string | null
+}
+
+/** What a step proves. An exit code is believed only as far as the output of the test framework agrees with it. */
+export function judgeStep({ output, ...step }: EndedStep): JudgedStep {
+  const kind = kindOfCommand(step.command)
+  // Lint and builds may well print somebody else's summary, and have no tests of their own.
+  const tellsNothing = kind === 'lint' || kind === 'build' || output === ''
+  const counts = tellsNothing ? null : countTests(output)
+  const evidence: Evidence = {
+    ...step,
+    kind,
+    ...(counts !== null && {
+      executed: counts.executed,
+      skipped: counts.skipped,
+      ...(counts.failed > 0 && { failed: counts.failed }),
+    }),
+  }
+  return { evidence, fakeGreen: step.exitCode === 0 ? fakeGreenOf(evidence) : null }
+}
+
+function fakeGreenOf(evidence: Evidence): string | null {
+  const { failed = 0, skipped = 0 } = evidence
+  switch (evidenceStatus([evidence], evidence)) {
+    case 'red':
+      return `it ended with exit code 0, but its output shows ${counted(failed, 'failed test')}`
+    case 'hollow':
+      return skipped === 0
+        ? 'it ended with exit code 0, but no test was executed'
+        : `it ended with exit code 0, but all ${skipped} tests were skipped`
+    default:
+      return null
+  }
 }

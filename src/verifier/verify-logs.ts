@@ -2,9 +2,7 @@ import type { Redaction } from '../core/redaction.ts'
 import { cappedOutput, cappedText } from '../io/capped-output.ts'
 import { createLogFile, type LogFile } from '../io/log-file.ts'
 import type { LiveRun } from '../store/contract.ts'
-import { boundedLog } from './bounded-log.ts'
 import type { VerificationStep } from './contract.ts'
-import { logName } from './log-name.ts'
 import { logTail } from './log-tail.ts'
 
 /** The combined log of a run and one log per step, written as the output arrives and redacted before. */
@@ -105,4 +103,86 @@ function headerOf(
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
   return `=== Step ${index + 1}/${count}: ${oneLine} ===\n$ ${text(command)}\n\n`
+}
+
+const maxChars = 80
+
+/** `step-02-unit-tests.log`: the step's name as far as it can be a file name on every system; its number tells it apart. */
+export function logName(index: number, name: string): string {
+  const safe = name
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, maxChars)
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+  return `step-${String(index + 1).padStart(2, '0')}-${safe === '' ? 'unnamed' : safe}.log`
+}
+
+/** Passes text on up to a bound; of what comes after it only the end is kept, and written when the log is finished. */
+interface BoundedLog {
+  write(text: string): void
+  finish(): void
+}
+
+interface LogBound {
+  /** Passed on at once. */
+  readonly headBytes: number
+  /** Kept of the rest, about. */
+  readonly tailBytes: number
+}
+
+/** A step that prints without end must fill neither the disk nor the memory, and its end says most. */
+export function boundedLog({ headBytes, tailBytes }: LogBound, write: (bytes: Buffer) => void): BoundedLog {
+  let room = headBytes
+  let kept: Buffer[] = []
+  let keptBytes = 0
+  let cutBytes = 0
+  const keep = (bytes: Buffer): void => {
+    kept.push(bytes)
+    keptBytes += bytes.length
+    while (kept.length > 1 && keptBytes - (kept[0]?.length ?? 0) >= tailBytes) {
+      const length = kept.shift()?.length ?? 0
+      keptBytes -= length
+      cutBytes += length
+    }
+  }
+  return {
+    write: (text) => {
+      const bytes = Buffer.from(text)
+      if (room <= 0) {
+        keep(bytes)
+        return
+      }
+      const end = bytes.length <= room ? bytes.length : characterStart(bytes, room)
+      write(bytes.subarray(0, end))
+      room = end === bytes.length ? room - end : 0
+      // A copy: what is kept must not hold on to the whole piece.
+      if (end < bytes.length) keep(Buffer.from(bytes.subarray(end)))
+    },
+    finish: () => {
+      if (keptBytes === 0) return
+      const all = Buffer.concat(kept)
+      const start = all.length <= tailBytes ? 0 : lineStart(all, all.length - tailBytes)
+      const cut = cutBytes + start
+      if (cut > 0) write(Buffer.from(`\n[... ${cut} bytes cut ...]\n`))
+      write(all.subarray(start))
+      kept = []
+      keptBytes = 0
+    },
+  }
+}
+
+function characterStart(bytes: Buffer, at: number): number {
+  let start = at
+  while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1
+  return start
+}
+
+/** The next line if one begins soon, else the next character. */
+function lineStart(bytes: Buffer, at: number): number {
+  const newline = bytes.indexOf(10, at)
+  if (newline !== -1 && newline - at < 65_536) return newline + 1
+  let start = at
+  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1
+  return start
 }

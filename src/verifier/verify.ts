@@ -8,6 +8,7 @@ import { type GitRepository, openRepository } from '../io/git-repository.ts'
 import { makeSharedDirectory } from '../io/shared-directory.ts'
 import type { CacheMount, Sandbox, SandboxFailure, SandboxOpening } from '../sandboxes/contract.ts'
 import type { RunEnd } from '../store/contract.ts'
+import { makeArtifacts, publishArtifacts } from './artifacts.ts'
 import type {
   VerificationDetails,
   VerifierResponse,
@@ -16,7 +17,6 @@ import type {
   VerifyRequest,
 } from './contract.ts'
 import { type HashedTree, hashTree } from './hash-tree.ts'
-import { makeArtifacts, publishArtifacts } from './run-files.ts'
 import { runSteps, type StepsOutcome } from './run-steps.ts'
 import { evidenceDocument, sandboxDocument } from './sandbox-document.ts'
 import { openVerifyLogs, type VerifyLogs } from './verify-logs.ts'

@@ -15,6 +15,7 @@ import { gemini } from '../../src/agents/gemini/gemini.ts'
 import { agentSchema } from '../../src/agents/index.ts'
 import { opencode } from '../../src/agents/opencode/opencode.ts'
 import { scriptSchema } from '../../src/agents/scripted/schema.ts'
+import { allCommands } from '../../src/cli/all-commands.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { gateSchema, gates } from '../../src/gates/index.ts'
@@ -392,14 +393,15 @@ function problemOf({ document, line, mark, text }: Fence): string | null {
 
 function program(): Command {
   const silent = { write: () => {}, isTTY: false, columns: 100, color: false }
-  return createProgram({
+  const context = {
     cwd: root,
     env: {},
     stdout: silent,
     stderr: silent,
     signal: new AbortController().signal,
     setExitCode: () => {},
-  })
+  }
+  return createProgram(context, allCommands(context))
 }
 
 function commands(command: Command): Command[] {

@@ -1,6 +1,6 @@
-import { loadVerification } from '../../config/load-verification.ts'
 import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
+import { findVerification } from '../../verifier/find-verification.ts'
 import type { CliContext } from '../context.ts'
 import type { Finding } from './finding.ts'
 
@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 export async function lookAtVerification({ cwd }: CliContext): Promise<Finding> {
   const about = { area: 'gantry', name: 'agent.yaml' } as const
   try {
-    const { agentFile } = await loadVerification(cwd)
+    const { agentFile } = findVerification(cwd)
     const { steps, image } = agentFile.file.verification
     return {
       ...about,

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { findRepository } from '../../config/find-repository.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { sandboxNames } from '../../sandboxes/contract.ts'
 import type { TaskOptions } from '../../task/worker/submit-task.ts'
+import { findRepository } from '../../verifier/find-repository.ts'
 import type { CliContext } from '../context.ts'
 import { duration, usd } from '../flag-values.ts'
 

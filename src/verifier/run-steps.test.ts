@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeStep } from './judge-step.ts'
+import { judgeStep } from './run-steps.ts'
 
 const judged = (command: string, output: string, exitCode = 0) =>
   judgeStep({ command, output, exitCode, treeHash: 't', startedAt: '2026-01-01T00:00:00Z', durationMs: 1 })

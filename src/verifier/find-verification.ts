@@ -1,4 +1,4 @@
-import { type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
+import { type ReadAgentFile, readAgentFile } from './agent-file.ts'
 import { findRepository } from './find-repository.ts'
 
 export interface FoundVerification {

@@ -10,10 +10,10 @@ import { applyRetention } from '../store/apply-retention.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { removeRun } from '../store/remove-run.ts'
-import type { VerifierResponse, VerifyEvent } from '../verifier/contract.ts'
-import { verify } from '../verifier/verify.ts'
+import type { VerifierResponse, VerifyEvent } from './contract.ts'
 import type { FoundVerification } from './find-verification.ts'
 import type { GuardEvidence, RecordedEvidence } from './guard-evidence.ts'
+import { verify } from './verify.ts'
 
 export interface RepositoryRequest extends FoundVerification {
   /** By name, or an engine itself. */

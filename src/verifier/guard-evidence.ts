@@ -11,10 +11,9 @@ import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
 import { readSettings } from '../guard-engine/settings/read-settings.ts'
 import { openRepository } from '../io/git-repository.ts'
-import type { ReadAgentFile } from '../verifier/agent-file.ts'
-import { agentFileName } from '../verifier/agent-file-defaults.ts'
-import type { VerificationDetails, VerifierResponse } from '../verifier/contract.ts'
-import { evidenceFrom } from '../verifier/sandbox-document.ts'
+import type { ReadAgentFile } from './agent-file.ts'
+import { agentFileName, type VerificationDetails, type VerifierResponse } from './contract.ts'
+import { evidenceFrom } from './sandbox-document.ts'
 
 export interface EvidencePlace {
   readonly repository: string

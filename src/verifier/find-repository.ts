@@ -3,7 +3,7 @@ import { GantryError } from '../core/error.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { isDirectory, isMissing } from '../io/path-kind.ts'
 import { realPath } from '../io/real-path.ts'
-import { agentFileName } from '../verifier/agent-file-defaults.ts'
+import { agentFileName } from './contract.ts'
 
 /**
  * Real path of the repository around a directory: where the nearest agent.yaml upward is, and never above the top of the git
