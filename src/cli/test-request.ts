@@ -1,6 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import { replayModes } from '../models/boundary/model-link.ts'
-import { failedTrials, frozenRequest } from '../scenario/earlier-run.ts'
+import { failedTrials, frozenRequest } from '../scenario/earlier-runs.ts'
 import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import { parseShard } from '../scenario/plan.ts'
 import { type RunRequest, runRequestSchema } from '../scenario/request.ts'

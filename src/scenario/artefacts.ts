@@ -6,7 +6,7 @@ import { removeIfEmpty } from '../io/remove-if-empty.ts'
 import { sha256 } from '../io/sha256.ts'
 import { evaluationMarkdown } from '../report/md/evaluation-markdown.ts'
 import type { Case } from './case.ts'
-import { type TrialPlace, trialPlace } from './trial-place.ts'
+import { type TrialPlace, trialPlace } from './trial-work.ts'
 
 export interface ArtefactFacts {
   readonly case: Case

@@ -13,12 +13,10 @@ import type {
 import { runGate } from '../gates/index.ts'
 import { readHeadAndTail } from '../io/read-head-and-tail.ts'
 import type { AgentStage } from './agent-stage.ts'
-import { runEvaluators } from './evaluators.ts'
 import { judgeTrial } from './judge-trial.ts'
 import type { Recorder } from './recorder.ts'
-import type { ScriptPlace } from './run-script.ts'
-import type { TrialPlace } from './trial-place.ts'
-import type { TrialWork } from './trial-work.ts'
+import { runEvaluators, type ScriptPlace } from './scripts.ts'
+import type { TrialPlace, TrialWork } from './trial-work.ts'
 
 /** Everything that was found out about a trial after the agent was gone. */
 export interface Assessment {

@@ -6,6 +6,7 @@ import { defaultMaxOutputTokens } from '../models/ask.ts'
 import { openBatchJournal } from '../models/batch/journal.ts'
 import { remindingSleep } from '../models/batch/reminding-sleep.ts'
 import { callsWait, toldJournal } from '../models/batch/told-journal.ts'
+import type { Budget, Grant } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { estimateUsd } from '../models/estimate-usd.ts'
 import { resolveBatchingModel } from '../models/index.ts'
@@ -15,7 +16,6 @@ import { priceOf } from '../models/pricing.ts'
 import { realSleep } from '../models/retry.ts'
 import { type AskText, structured } from '../models/structured.ts'
 import type { TrialSlot } from '../trials/contract.ts'
-import { holdBudget } from './hold-budget.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
 /** The judge of a run whose calls go out together. */
@@ -109,6 +109,46 @@ export async function openBatchedJudge(
       await Promise.race([flushing, realSleep(graceMs, grace.signal)]).catch(() => {})
       grace.abort()
       journal.close()
+    },
+  }
+}
+
+type Hold =
+  | { readonly kind: 'refused'; readonly message: string }
+  | {
+      readonly kind: 'held'
+      /** Grants the first call that is no larger from what is held, and everything else from the budget behind. */
+      readonly budget: Budget
+      /** What nobody took is free again. */
+      release(): void
+    }
+
+/**
+ * Sets money aside for a call that is sent much later, so that nobody else spends it meanwhile: a trial that is paid for
+ * and cannot be judged is worth nothing.
+ */
+export function holdBudget(behind: Budget, estimateUsd: number | null): Hold {
+  const grant = behind.reserve(estimateUsd)
+  if (grant.kind === 'refused') return grant
+  let held: Extract<Grant, { kind: 'granted' }> | null = grant
+  const release = (): void => {
+    held?.settle(0)
+    held = null
+  }
+  return {
+    kind: 'held',
+    release,
+    budget: {
+      ...behind,
+      reserve: (wanted) => {
+        const mine = held
+        if (mine !== null && (wanted ?? 0) <= (mine.usd ?? 0)) {
+          held = null
+          return mine
+        }
+        release()
+        return behind.reserve(wanted)
+      },
     },
   }
 }

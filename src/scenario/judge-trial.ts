@@ -10,8 +10,7 @@ import type { PaidSample } from '../judge/take-samples.ts'
 import { agentCostUsd } from '../model-link/agent-cost.ts'
 import type { AgentStage } from './agent-stage.ts'
 import type { Recorder } from './recorder.ts'
-import type { TrialPlace } from './trial-place.ts'
-import type { TrialWork } from './trial-work.ts'
+import type { TrialPlace, TrialWork } from './trial-work.ts'
 
 export type TrialJudgement =
   | { readonly kind: 'not_asked' }

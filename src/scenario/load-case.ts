@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import type { Project } from '../config/load.ts'
+import { loadProject, type Project } from '../config/load.ts'
 import type { Target } from '../config/target-schema.ts'
 import { expandVariables } from '../core/expand.ts'
 import { compilePattern } from '../core/pattern.ts'
@@ -9,10 +9,10 @@ import { isDirectory, isFile } from '../io/path-kind.ts'
 import { fileProblem, type SourceFile } from '../io/yaml.ts'
 import { readRubric } from '../judge/rubric.ts'
 import type { Case } from './case.ts'
-import { shownPath } from './discover.ts'
+import { discoverScenarios, type Selection, selectScenarios, shownPath } from './discover.ts'
 import { scriptFiles } from './grader-files.ts'
 import type { Scenario } from './schema.ts'
-import { scriptVariables } from './script-environment.ts'
+import { scriptVariables } from './trial-environment.ts'
 import { initialState } from './workspace.ts'
 
 export interface LoadOptions {
@@ -21,6 +21,30 @@ export interface LoadOptions {
   /** `--target-binary`: wins over the scenario and the configuration. */
   readonly targetBinary?: string
   readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The scenarios the user named, resolved and checked. Throws at the first that is broken. */
+export async function loadScenarios(
+  paths: readonly string[],
+  selection: Selection,
+  options: Omit<LoadOptions, 'project'> & { readonly project?: Project },
+): Promise<LoadedScenarios> {
+  const project = options.project ?? loadProject(options.cwd)
+  const isSelected = selectScenarios(selection)
+  const found = await discoverScenarios(paths, project, options.cwd)
+  const selected = found.filter(({ value }) => isSelected(value))
+  return {
+    project,
+    cases: selected.map((source) => loadCase(source, { ...options, project })),
+    found: found.length,
+  }
+}
+
+export interface LoadedScenarios {
+  readonly project: Project
+  readonly cases: Case[]
+  /** How many there are before the selection. */
+  readonly found: number
 }
 
 /** Resolves and checks everything a scenario refers to, so that no money is spent on a broken one. */

@@ -17,15 +17,11 @@ import { resolveModel } from '../models/index.ts'
 import { builtInPrices } from '../models/prices.ts'
 import type { PriceTable } from '../models/pricing.ts'
 import type { Case } from './case.ts'
-import { discoverScenarios } from './discover.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
-import { loadCase } from './load-case.ts'
-import { type Combination, matrixOf } from './matrix.ts'
-import { planTrials, type ScenarioTrial } from './plan.ts'
+import { loadScenarios } from './load-case.ts'
+import { type Combination, matrixOf, planTrials, type ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
-import { selectScenarios } from './select.ts'
-import { type TargetIdentity, targetIdentity } from './target-identity.ts'
-import { expandValues, groupKey, trialKey } from './trial-key.ts'
+import { expandValues, groupKey, type TargetIdentity, targetIdentity, trialKey } from './trial-key.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export interface PreparedRun {
@@ -117,27 +113,15 @@ export async function prepareRun(
 }
 
 async function loadCases(request: RunRequest, project: Project, env: PreparedRun['env']): Promise<Case[]> {
-  const sources = await discoverScenarios(request.paths, project, request.cwd)
-  const isSelected = selectScenarios({
-    filters: request.filters,
-    tags: request.tags,
-    allTags: request.allTags,
-    ...(request.tier !== undefined && { tier: request.tier }),
-  })
-  const selected = sources.filter((source) => isSelected(source.value))
-  if (selected.length === 0) {
-    throw new GantryError('NOT_FOUND', `none of the ${sources.length} scenarios fits the filters`, {
+  const { filters, tags, allTags, tier, cwd, targetBinary } = request
+  const selection = { filters, tags, allTags, ...(tier !== undefined && { tier }) }
+  const options = { project, cwd, env, ...(targetBinary !== undefined && { targetBinary }) }
+  const { cases, found } = await loadScenarios(request.paths, selection, options)
+  if (cases.length === 0) {
+    throw new GantryError('NOT_FOUND', `none of the ${found} scenarios fits the filters`, {
       hint: "'gantry scenario list' shows names, tags and tiers.",
     })
   }
-  const cases = selected.map((source) =>
-    loadCase(source, {
-      project,
-      cwd: request.cwd,
-      env,
-      ...(request.targetBinary !== undefined && { targetBinary: request.targetBinary }),
-    }),
-  )
   refuseTwins(cases)
   return cases
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createRedaction } from '../core/redaction.ts'
 import { systemClock } from '../io/clock.ts'
 import { openRecorder } from './recorder.ts'
-import { trialPlace } from './trial-place.ts'
+import { trialPlace } from './trial-work.ts'
 
 test('a recorder that rested goes on where it stopped, and leaves the agent’s last line as it was', async () => {
   await using fixture = await createFixture({})

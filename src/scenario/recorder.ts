@@ -7,7 +7,7 @@ import type { ModelUsage } from '../core/trial.ts'
 import type { Clock } from '../io/clock.ts'
 import { readJsonl } from '../io/jsonl.ts'
 import { type EventRecorder, openEventRecorder } from '../store/event-recorder.ts'
-import type { TrialPlace } from './trial-place.ts'
+import type { TrialPlace } from './trial-work.ts'
 
 /** Writes down what happens in a trial, redacted, and keeps in memory only what the evaluation needs. */
 export interface Recorder extends EventRecorder {

@@ -1,33 +1,23 @@
-import { diagnose } from '../analysis/diagnosis.ts'
-import { type CaseFacts, createFacts } from '../core/case-facts.ts'
-import { findRegressions } from '../core/regression.ts'
-import { createSummary, type SummaryFold } from '../core/summarize.ts'
-import type { RunSummary } from '../core/summary.ts'
+import { openProjectStore } from '../config/open-project-store.ts'
+import { createFacts } from '../core/case-facts.ts'
+import { createSummary } from '../core/summarize.ts'
 import type { TrialRecord } from '../core/trial.ts'
-import { version } from '../core/version.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
 import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
 import { backoffMs } from '../models/retry.ts'
-import type { FinishedRun, Reporter, RunHeader } from '../report/contract.ts'
-import { eventsForPeople } from '../report/finished-run.ts'
-import { applyRetention } from '../store/apply-retention.ts'
-import type { LiveRun, ManifestChange } from '../store/contract.ts'
-import { createLater } from '../trials/later.ts'
+import type { Reporter, RunHeader } from '../report/contract.ts'
+import type { LiveRun, Store } from '../store/contract.ts'
+import { createDeferredWork } from '../trials/deferred-work.ts'
 import { asideCostUsd, putAside } from '../trials/put-aside.ts'
 import { withResumeHint } from '../trials/resume-hint.ts'
 import { runTrials } from '../trials/run-trials.ts'
+import { frozenRequest, loadBaseline } from './earlier-runs.ts'
+import { createTraces, finishRun, type RunResult } from './finish-run.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
 import type { ScenarioTrial } from './plan.ts'
-import type { PreparedRun } from './prepare-run.ts'
+import { type PreparedRun, prepareRun } from './prepare-run.ts'
+import { type RunRequestInput, runRequestSchema } from './request.ts'
 import { plannedTrials, scenarioTrials, storeTrial } from './scenario-trials.ts'
-import { createTraces } from './traces.ts'
-
-export interface RunResult {
-  readonly runId: string
-  readonly runDir: string
-  readonly summary: RunSummary
-  readonly interrupted: boolean
-}
 
 /** Makes every planned trial that is not yet made, and reports. Whatever is finished survives any end of this process. */
 export async function runPrepared(prepared: PreparedRun, context: RunContext): Promise<RunResult> {
@@ -39,6 +29,38 @@ export async function runPrepared(prepared: PreparedRun, context: RunContext): P
     run.release()
     throw withResumeHint(error, run, 'gantry test --resume')
   }
+}
+
+export interface ScenarioRunOptions {
+  /** Default: the one of the environment. */
+  readonly store?: Store
+  readonly reporter?: Reporter
+  readonly signal?: AbortSignal
+  /** Default: that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Goes on with this run; the request is then the one it was started with. */
+  readonly resume?: string
+}
+
+/** `gantry test` as a function. */
+export async function runScenarios(
+  request: RunRequestInput,
+  options: ScenarioRunOptions = {},
+): Promise<RunResult> {
+  const { env = process.env, reporter = {}, signal = new AbortController().signal, resume } = options
+  const { cwd, configFile } = request
+  const store =
+    options.store ?? openProjectStore({ env, cwd, ...(configFile !== undefined && { configFile }) })
+  const asked = resume === undefined ? runRequestSchema.parse(request) : frozenRequest(store, resume)
+  const prepared = await prepareRun(asked, env, signal)
+  return runPrepared(prepared, {
+    store,
+    reporter,
+    signal,
+    argv: [],
+    ...(asked.baseline !== undefined && { baseline: await loadBaseline(store, asked.baseline) }),
+    ...(resume !== undefined && { resume }),
+  })
 }
 
 async function carryOut(
@@ -72,7 +94,7 @@ async function carryOut(
   const finished =
     context.resume === undefined ? new Set<string>() : await takeUp(prepared, context, run, take)
   const open = trials.filter((trial) => !finished.has(trial.id))
-  const later = createLater()
+  const deferred = createDeferredWork()
   const note: NonNullable<Reporter['note']> = (line) => reporter.note?.(line)
   // Loaded only for a run that uses it.
   await using batchedJudge =
@@ -96,7 +118,7 @@ async function carryOut(
       started: (trial) => reporter.trialStarted?.(trial),
       unjudged: (id, usd) => (usd === null ? unjudgedUsd.delete(id) : unjudgedUsd.set(id, usd)),
       keep: (record) =>
-        later.add(() => {
+        deferred.add(() => {
           storeTrial(prepared, record)
           run.finishTrial(record)
           take(record)
@@ -122,8 +144,8 @@ async function carryOut(
   let notRun = await makeAll(open, context.resume !== undefined)
   // What was reserved for the judge is far more than it costs: now there may be money for those that were refused.
   if (notRun.length > 0 && batchedJudge?.isFlushed() === true) notRun = await makeAll(notRun, true)
-  await later.done()
-  return finish({
+  await deferred.done()
+  return finishRun({
     context,
     redaction: prepared.redaction,
     run,
@@ -138,7 +160,7 @@ async function carryOut(
 }
 
 /**
- * What an earlier process finished of the run. A trial that was `infra` is made again: whatever broke may be mended by now.
+ * What an earlier process finished of the run. A trial that was `infra` is made again: what broke may be fixed by now.
  * All the money that was spent counts against the budget.
  */
 async function takeUp(
@@ -164,46 +186,4 @@ async function takeUp(
     finished.add(record.id)
   }
   return finished
-}
-
-async function finish(end: {
-  readonly context: RunContext
-  readonly redaction: PreparedRun['redaction']
-  readonly run: LiveRun
-  readonly header: RunHeader
-  readonly summary: SummaryFold
-  readonly facts: readonly CaseFacts[]
-  readonly traces: ManifestChange
-  readonly notRun: readonly ScenarioTrial[]
-  readonly unjudgedUsd: number
-  readonly started: number
-}): Promise<RunResult> {
-  const { context, run, header, notRun } = end
-  const interrupted = context.signal.aborted
-  const summary = end.summary.finish({
-    durationMs: Math.round(performance.now() - end.started),
-    notRun: notRun.length,
-    asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd,
-    regressions: context.baseline === undefined ? [] : findRegressions(context.baseline.facts, end.facts),
-  })
-  await run.end({
-    status: interrupted ? 'interrupted' : summary.verdict,
-    summary,
-    change: end.traces,
-  })
-  const finished: FinishedRun = {
-    ...header,
-    endedAt: context.store.clock.now().toISOString(),
-    summary,
-    version,
-    records: () => run.trials(),
-    events: (trial) => eventsForPeople(trial, end.redaction.forPeople),
-    diagnose: (trial) => diagnose(trial.metrics),
-    notRun,
-    interrupted,
-    ...(notRun.length > 0 && { nextSteps: [`Go on with: gantry test --resume ${run.id}`] }),
-  }
-  await context.reporter.runEnded?.(finished)
-  if (!interrupted) applyRetention(context.store, { protect: [run.id] })
-  return { runId: run.id, runDir: run.dir, summary, interrupted }
 }

@@ -23,8 +23,7 @@ import { cassetteWords, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import { runTrial } from './trial.ts'
 import { trialJudge } from './trial-judge.ts'
-import { trialPlace } from './trial-place.ts'
-import type { TrialLimits, TrialWork } from './trial-work.ts'
+import { type TrialLimits, type TrialWork, trialPlace } from './trial-work.ts'
 
 export interface ScenarioTrialsOptions {
   readonly run: LiveRun

@@ -2,9 +2,7 @@ import { delimiter, dirname } from 'node:path'
 import { ownVariables } from '../config/own-variables.ts'
 import { expandVariables } from '../core/expand.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
-import { scriptEnvironment } from './script-environment.ts'
-import type { TrialPlace } from './trial-place.ts'
-import type { TrialWork } from './trial-work.ts'
+import type { TrialPlace, TrialWork } from './trial-work.ts'
 
 type EnvironmentFacts = Pick<TrialWork, 'planned' | 'case' | 'agent' | 'modelLink' | 'env'>
 
@@ -65,3 +63,47 @@ function expandTarget(
 function withTool(env: Record<string, string>, program: string | null, path: string): Record<string, string> {
   return program === null ? env : { ...env, PATH: `${dirname(program)}${delimiter}${env.PATH ?? path}` }
 }
+
+interface ScriptFacts {
+  readonly fixtureDir: string
+  readonly resultsDir: string
+  readonly scenario: string
+  readonly agent: string
+  readonly model: string
+  /** Both are there once the agent ran. */
+  readonly transcript?: string
+  readonly events?: string
+}
+
+/** The variables every script, gate command and `${…}` reference can use, under both prefixes. */
+function scriptEnvironment(facts: ScriptFacts): Record<string, string> {
+  const variables: Record<string, string | undefined> = {
+    FIXTURE_DIR: facts.fixtureDir,
+    RESULTS_DIR: facts.resultsDir,
+    SCENARIO: facts.scenario,
+    AGENT: facts.agent,
+    MODEL: facts.model,
+    TRANSCRIPT: facts.transcript,
+    EVENTS: facts.events,
+  }
+  const environment: Record<string, string> = {}
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) continue
+    environment[`LLM_TOOL_TEST_${name}`] = value
+    environment[`GANTRY_${name}`] = value
+  }
+  return environment
+}
+
+/** Names that `${…}` in `target.env` may use although the caller's environment lacks them. */
+export const scriptVariables: readonly string[] = Object.keys(
+  scriptEnvironment({
+    fixtureDir: '',
+    resultsDir: '',
+    scenario: '',
+    agent: '',
+    model: '',
+    transcript: '',
+    events: '',
+  }),
+)

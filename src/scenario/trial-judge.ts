@@ -2,7 +2,6 @@ import { type Budget, createBudget } from '../models/budget.ts'
 import type { TrialSlot } from '../trials/contract.ts'
 import type { Share } from '../trials/shares.ts'
 import type { BatchedJudge } from './batched-judge.ts'
-import { joinBudgets } from './join-budgets.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import type { TrialJudge } from './trial-work.ts'
 
@@ -64,4 +63,35 @@ export function trialJudge(
     },
     isRunOutOfMoney: () => isRunOutOfMoney,
   }
+}
+
+/** Whatever is spent must be allowed by both. */
+export function joinBudgets(first: Budget, second: Budget): Budget {
+  return {
+    capUsd: least(first.capUsd, second.capUsd),
+    remainingUsd: () => least(first.remainingUsd(), second.remainingUsd()),
+    state: () => first.state(),
+    reserve: (estimateUsd) => {
+      const one = first.reserve(estimateUsd)
+      if (one.kind === 'refused') return one
+      const other = second.reserve(estimateUsd)
+      if (other.kind === 'refused') {
+        one.settle(0)
+        return other
+      }
+      return {
+        ...one,
+        settle: (actualUsd) => {
+          one.settle(actualUsd)
+          other.settle(actualUsd)
+        },
+      }
+    },
+  }
+}
+
+/** null = no cap. */
+function least(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { Redaction } from '../core/redaction.ts'
 import type { Clock } from '../io/clock.ts'
@@ -45,4 +46,32 @@ export interface TrialJudge {
   budget(agentUsd: number | null): Budget | null
   /** What the judge is told is kept: a batch may outlive this process, and its answers are found by the question. */
   readonly keepsQuestion: boolean
+}
+
+/** Where everything of one trial lies. The directory is complete by itself. */
+export interface TrialPlace {
+  readonly dir: string
+  /** The agent's working directory, kept as the state after the run. */
+  readonly fixture: string
+  readonly home: string
+  readonly tmp: string
+  readonly transcript: string
+  readonly events: string
+  readonly metrics: string
+  readonly evaluation: string
+  readonly runFacts: string
+}
+
+export function trialPlace(dir: string): TrialPlace {
+  return {
+    dir,
+    fixture: join(dir, 'fixture'),
+    home: join(dir, 'home'),
+    tmp: join(dir, 'tmp'),
+    transcript: join(dir, 'transcript.raw.txt'),
+    events: join(dir, 'events.jsonl'),
+    metrics: join(dir, 'metrics.json'),
+    evaluation: join(dir, 'evaluation.md'),
+    runFacts: join(dir, 'run.json'),
+  }
 }

@@ -5,11 +5,10 @@ import type { Verdict } from '../core/verdict.ts'
 import { agentCostUsd, pricedUsage } from '../model-link/agent-cost.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
 import { type Assessment, assess, notAssessed } from './assess.ts'
-import { runPostScripts } from './post-scripts.ts'
 import { openRecorder, type Recorder } from './recorder.ts'
+import { runPostScripts } from './scripts.ts'
 import { type TrialEnvironment, trialEnvironment } from './trial-environment.ts'
-import { type TrialPlace, trialPlace } from './trial-place.ts'
-import type { TrialWork } from './trial-work.ts'
+import { type TrialPlace, type TrialWork, trialPlace } from './trial-work.ts'
 import { restoreGraderFiles } from './workspace.ts'
 
 /**

@@ -6,7 +6,7 @@ import { removeTree } from '../io/files.ts'
 import { isRealDirectory } from '../io/list-directory.ts'
 import { isDirectory, isFile } from '../io/path-kind.ts'
 import type { Case } from './case.ts'
-import type { TrialPlace } from './trial-place.ts'
+import type { TrialPlace } from './trial-work.ts'
 
 /** Folder of a template whose content lies at the root of the workspace. */
 export const initialState = 'initial-state'

@@ -13,7 +13,7 @@ export function checkCommand(context: CliContext): Command {
     .option('--json', 'print JSON')
     .action(async (paths: string[], flags: { readonly json?: boolean }) => {
       const [{ loadScenarios }, { checkGraders }] = await Promise.all([
-        import('../../scenario/load-scenarios.ts'),
+        import('../../scenario/load-case.ts'),
         import('../../scenario/check.ts'),
       ])
       const { cases, project } = await loadScenarios(paths, {}, context)

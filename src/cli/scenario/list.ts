@@ -21,7 +21,7 @@ export function listCommand(context: CliContext): Command {
     .option('--tier <n>', 'only scenarios up to this tier', wholeNumber)
     .option('--json', 'print JSON')
     .action(async (paths: string[], flags: ListFlags) => {
-      const { loadScenarios } = await import('../../scenario/load-scenarios.ts')
+      const { loadScenarios } = await import('../../scenario/load-case.ts')
       const { filter = [], tag = [], allTags = false, tier } = flags
       const selection = { filters: filter, tags: tag, allTags, ...(tier !== undefined && { tier }) }
       const { cases } = await loadScenarios(paths, selection, context)

@@ -9,7 +9,7 @@ export function showCommand(context: CliContext): Command {
     .argument('<name>', 'file or name of the scenario')
     .option('--json', 'print JSON, defaults filled in')
     .action(async (name: string, flags: { readonly json?: boolean }) => {
-      const { loadScenarios } = await import('../../scenario/load-scenarios.ts')
+      const { loadScenarios } = await import('../../scenario/load-case.ts')
       const { cases } = await loadScenarios([name], {}, context)
       const [entry] = cases
       if (entry === undefined || cases.length > 1) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Selection, selectScenarios } from './select.ts'
+import { type Selection, selectScenarios } from './discover.ts'
 
 const scenario = { name: 'add/remove notes', tags: ['write', 'smoke'], tier: 1 }
 

@@ -1,3 +1,4 @@
+import { type CaseFacts, createFacts } from '../core/case-facts.ts'
 import { GantryError } from '../core/error.ts'
 import type { Store, StoredRun } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
@@ -41,4 +42,15 @@ function requestOf(run: StoredRun): RunRequest {
       hint: "'gantry runs list --kind scenario' shows those that are.",
     },
   )
+}
+
+/** The facts of the run that a new one is compared with: a run id, `latest`, or `blessed` for the newest blessed one. */
+export async function loadBaseline(
+  store: Store,
+  name: string,
+): Promise<{ readonly runId: string; readonly facts: CaseFacts[] }> {
+  const run = openRun(store, findRun(store, name, { kind: 'scenario' }))
+  const facts = createFacts()
+  for await (const record of run.trials()) facts.add(record)
+  return { runId: run.id, facts: facts.finish() }
 }

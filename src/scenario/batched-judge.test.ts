@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createBudget } from '../models/budget.ts'
-import { holdBudget } from './hold-budget.ts'
+import { holdBudget } from './batched-judge.ts'
 
 const held = (...args: Parameters<typeof holdBudget>) => {
   const hold = holdBudget(...args)

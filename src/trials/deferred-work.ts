@@ -1,5 +1,5 @@
 /** Work that nobody waits for now, done in the next turns of the event loop, in order. */
-export interface Later {
+export interface DeferredWork {
   /** Throws what earlier work threw, so that a full disk is noticed at the next trial and not after the last. */
   add(work: () => void): void
   /** Everything added is done. Throws what it threw. */
@@ -10,7 +10,7 @@ export interface Later {
  * The books of a finished trial are written while the next agent is being started: the process that starts it is another one,
  * and would otherwise be waited for with folded hands.
  */
-export function createLater(): Later {
+export function createDeferredWork(): DeferredWork {
   let failure: { readonly error: unknown } | null = null
   let last = Promise.resolve()
   const throwFailure = (): void => {

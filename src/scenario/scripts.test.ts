@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readAnswer } from './evaluators.ts'
-import type { ScriptResult } from './run-script.ts'
+import { readAnswer, type ScriptResult } from './scripts.ts'
 
 const evaluator = { name: 'e', command: 'x', timeout_secs: 60 }
 const ran = (changes: Partial<ScriptResult>): ScriptResult => ({

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createLater } from './later.ts'
+import { createDeferredWork } from './deferred-work.ts'
 
 test('work is done later, in order, and done() waits for all of it', async () => {
-  const later = createLater()
+  const later = createDeferredWork()
   const seen: number[] = []
   for (const number of [1, 2, 3]) later.add(() => seen.push(number))
   expect(seen).toEqual([])
@@ -11,7 +11,7 @@ test('work is done later, in order, and done() waits for all of it', async () =>
 })
 
 test('a failure stops the next one who adds something, and is thrown by done(); the rest is still done', async () => {
-  const later = createLater()
+  const later = createDeferredWork()
   const seen: string[] = []
   later.add(() => {
     throw new Error('the disk is full')

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import type { HarnessEvent, Untimed } from '../core/event.ts'
+import type { EvaluatorResult } from '../core/trial.ts'
+import { type ExecResult, exec, shell } from '../io/exec.ts'
+import type { Scenario } from './schema.ts'
+
+export interface ScriptPlace {
+  readonly workspace: string
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+export interface ScriptResult {
+  /** −1 after a timeout, or when a signal ended it or it could not be started. */
+  readonly exit_code: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly timed_out: boolean
+  /** How it ended, in words, when it did not simply exit. */
+  readonly problem: string | null
+  readonly duration_ms: number
+}
+
+/** A command of the scenario's author: `sh -c` in the workspace, ended with everything it started at its limit. */
+export async function runScript(
+  command: string,
+  timeoutSecs: number,
+  place: ScriptPlace,
+): Promise<ScriptResult> {
+  const result = await exec({
+    argv: shell(command),
+    cwd: place.workspace,
+    env: place.env,
+    timeoutMs: timeoutSecs * 1000,
+    signal: place.signal,
+    maxOutputBytes: 256 * 1024,
+  })
+  return {
+    exit_code: result.exitCode ?? -1,
+    stdout: result.stdout.text,
+    stderr: result.stderr.text,
+    timed_out: result.ending === 'timed_out',
+    problem: problemOf(result, timeoutSecs),
+    duration_ms: Math.round(result.durationMs),
+  }
+}
+
+function problemOf(result: ExecResult, timeoutSecs: number): string | null {
+  switch (result.ending) {
+    case 'exited':
+      return null
+    case 'timed_out':
+      return `stopped at its limit of ${timeoutSecs} s`
+    case 'signalled':
+      return `ended by ${result.signal}`
+    case 'aborted':
+      return 'interrupted'
+    case 'not_started':
+      return `could not be started: ${result.error}`
+  }
+}
+
+/** Runs after the agent and before any check. A script that fails is a warning: it never blocks the evaluation. */
+export async function runPostScripts(
+  scripts: Scenario['scripts']['post'],
+  place: ScriptPlace,
+  emit: (event: Untimed<HarnessEvent>) => void,
+): Promise<string[]> {
+  const warnings: string[] = []
+  for (const { command, timeout_secs } of scripts) {
+    const { exit_code, timed_out, stdout, stderr, problem } = await runScript(command, timeout_secs, place)
+    emit({ event: 'post_script', command, exit_code, timed_out, stdout, stderr })
+    if (exit_code !== 0) warnings.push(`post script failed (${problem ?? `exit ${exit_code}`}): ${command}`)
+  }
+  return warnings
+}
+
+type Evaluator = Scenario['scripts']['evaluators'][number]
+
+const answerSchema = z.looseObject({
+  metrics: z.record(z.string(), z.unknown()).optional(),
+  score: z.number().min(0).max(1).optional(),
+  summary: z.string().optional(),
+})
+
+/** Custom measurements. They inform and never decide: whatever goes wrong ends in the result's `error`. */
+export async function runEvaluators(
+  evaluators: readonly Evaluator[],
+  place: ScriptPlace,
+  emit: (event: Untimed<HarnessEvent>) => void,
+): Promise<EvaluatorResult[]> {
+  const results: EvaluatorResult[] = []
+  for (const evaluator of evaluators) {
+    const result = readAnswer(evaluator, await runScript(evaluator.command, evaluator.timeout_secs, place))
+    emit({
+      event: 'evaluator',
+      name: result.name,
+      ...(result.score !== undefined && { score: result.score }),
+      ...(result.error !== undefined && { error: result.error }),
+    })
+    results.push(result)
+  }
+  return results
+}
+
+/** Pure: what a finished evaluator said. */
+export function readAnswer({ name, timeout_secs }: Evaluator, ran: ScriptResult): EvaluatorResult {
+  if (ran.timed_out) return { name, error: `timed out after ${timeout_secs} s` }
+  if (ran.exit_code !== 0) {
+    const stderr = ran.stderr.trim()
+    return {
+      name,
+      error: `${ran.problem ?? `exit code ${ran.exit_code}`}${stderr === '' ? '' : `: ${stderr}`}`,
+    }
+  }
+  const text = ran.stdout.trim()
+  if (text === '') return { name, error: 'printed nothing' }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { name, summary: text, error: 'output is not JSON' }
+  }
+  const answer = answerSchema.safeParse(value)
+  if (!answer.success) return { name, error: z.prettifyError(answer.error).replaceAll('\n', '; ') }
+  const { metrics, score, summary } = answer.data
+  return {
+    name,
+    ...(metrics !== undefined && { metrics }),
+    ...(score !== undefined && { score }),
+    ...(summary !== undefined && { summary }),
+  }
+}
