@@ -25,7 +25,7 @@ const slowToLoad = new Set([
  */
 const parts: readonly (readonly [string, RegExp])[] = [
   ['shell-git', /^src\/shell\/programs\/(?:git|tracked|untracked)/],
-  ['shell-code', /^src\/shell\/(?:code\/(?!interpreters)|run-shell\.ts)/],
+  ['shell-code', /^src\/shell\/(?:code\/(?!interpreter-call)|run-shell\.ts)/],
   ['shell-files', /^src\/shell\/programs\/(?:archives|copies|downloads|editors|find)\.ts$/],
   [
     'shell-files',
@@ -39,6 +39,11 @@ const parts: readonly (readonly [string, RegExp])[] = [
     'shell-words',
     /^node_modules\/unbash\/dist\/(?:ansi-c|arithmetic|arithmetic-parts|heredoc|traversal)\.js$/,
   ],
+  [
+    'evidence',
+    /^src\/shell\/(?:exit-doubt|exit-status|script-state|simple-command|unwrap-command|walk-script)\.ts$/,
+  ],
+  ['guard', /^src\/shell\/wrappers\.ts$/],
   ['shell', /^node_modules\/unbash\/|^src\/shell\//],
   ['yaml', /^node_modules\/yaml\/|^src\/io\/yaml-source\.ts$/],
   ['installers', /^src\/agents\/(?:hook-config\/|hook-installers|.*\/(?:hook-config|guard-plugin)\.ts)/],

@@ -4,21 +4,21 @@ export interface ToolUse {
   readonly command?: string
   readonly input?: unknown
   readonly output?: string
-  /** Absent when unknown: the agent did not tell, or no result ever came. */
+  /** Absent when unknown: the agent did not report it, or no result came. */
   readonly exitCode?: number
   readonly isError?: boolean
   readonly ts: number
 }
 
 /** One invocation of the target tool. */
-export interface Invocation {
+export interface ToolInvocation {
   /** The whole command as written, white space folded: its identity. */
   readonly command: string
   /** Group 1 of `command_pattern`, or the first word after the binary. */
   readonly subcommand: string | null
   /** null when unknown. */
   readonly exitCode: number | null
-  /** The exit code belongs to a larger command line or was guessed from text. */
+  /** The exit code belongs to a larger command line or is a guess from text. */
   readonly approximate: boolean
   readonly help: boolean
 }

@@ -1,19 +1,22 @@
-import { commandLineReader } from './command-line.ts'
-import type { Invocation, ToolUse } from './contract.ts'
-import { recognise } from './recognise.ts'
-import { type ShellReading, shellInvocations } from './shell-invocations.ts'
-import { type ShellOutcome, someFailure, unknownOutcome } from './shell-outcome.ts'
-import { readTarget, type Target, type TargetTool } from './target.ts'
+import type { Command, Redirection } from 'unbash'
+import type { ExitStatus } from '../shell/exit-status.ts'
+import type { Arg } from '../shell/interpreter.ts'
+import type { CommandReading, Found } from '../shell/walk-script.ts'
+import type { ToolInvocation, ToolUse } from './contract.ts'
+import { lineReader, type Recognised, readTarget, recognise, type Target, type TargetTool } from './target.ts'
 
 export interface FoundInvocations {
-  readonly invocations: readonly Invocation[]
+  readonly invocations: readonly ToolInvocation[]
   /** What a reader of the numbers should know. */
   readonly notes: readonly string[]
 }
 
 /**
- * Finds the uses of the target in the shell commands an agent ran. A command inside a loop is counted once, as it is written. A
- * command that is no valid shell is searched line by line.
+ * Finds the uses of the target in the shell commands that an agent ran, in the order they are written. A command inside a loop is
+ * counted once. A command that is not valid shell is searched line by line.
+ *
+ * Each use has the exit code that is certain from the end of its call, with one exception that is marked approximate: a failing
+ * `&&` chain is blamed on the last use in it.
  */
 export async function findInvocations(uses: readonly ToolUse[], tool: TargetTool): Promise<FoundInvocations> {
   const reading = readTarget(tool)
@@ -21,34 +24,127 @@ export async function findInvocations(uses: readonly ToolUse[], tool: TargetTool
   const { target } = reading
   const candidates = uses.filter(({ command }) => command !== undefined && mayContain(target, command))
   if (candidates.length === 0) return { invocations: [], notes: [] }
-  const { parse, forEachChild } = await import('unbash')
-  const shell: ShellReading = {
-    parse,
-    forEachChild,
-    recognise: (layers, input) => recognise(target, layers, input),
-    byText: target.pattern !== null,
-    readLines: (source, outcome) => byLine(source, outcome, target),
-  }
-  const invocations = candidates.flatMap((use) => shellInvocations(use.command ?? '', outcomeOf(use), shell))
-  return { invocations, notes: [] }
+  const find = await loadFinder(target)
+  return { invocations: candidates.flatMap((use) => find(use.command ?? '', exitOf(use))), notes: [] }
 }
 
-/** Parsing costs more than looking for the name, and most commands of an agent are about something else. */
+/** Parsing costs more than searching for the name, and most commands of an agent do not use the target. */
 function mayContain({ pattern, name }: Target, command: string): boolean {
   return pattern !== null || command.includes(name)
 }
 
-/** An agent that only says that the tool failed does not tell with which code. */
-function outcomeOf({ exitCode, isError }: ToolUse): ShellOutcome {
+/** Some agents report that the tool failed, but not its exit code. */
+function exitOf({ exitCode, isError }: ToolUse): ExitStatus {
   if (exitCode !== undefined) return { code: exitCode, approximate: false }
-  return isError === true ? someFailure : unknownOutcome
+  return isError === true ? { code: 1, approximate: true } : { code: null, approximate: false }
 }
 
-function byLine(command: string, { code }: ShellOutcome, target: Target): Invocation[] {
-  const read = commandLineReader(target)
-  const found = command.split('\n').flatMap((line) => read(line) ?? [])
-  return found.map((each, index) => {
-    const last = index === found.length - 1
-    return { ...each, exitCode: last ? code : null, approximate: last && code !== null }
-  })
+/** Loads the shell parser, which a program that measures nothing does not need. */
+async function loadFinder(target: Target): Promise<(source: string, whole: ExitStatus) => ToolInvocation[]> {
+  const [{ parse }, { exitInside, unknownExit }, { unwrapCommand }, { walkScript }] = await Promise.all([
+    import('unbash'),
+    import('../shell/exit-status.ts'),
+    import('../shell/unwrap-command.ts'),
+    import('../shell/walk-script.ts'),
+  ])
+  const readLine = lineReader(target)
+  return (source, whole) =>
+    findIn(source, whole).map(({ item, exit }) => ({
+      ...item,
+      exitCode: exit.code,
+      approximate: exit.approximate,
+    }))
+
+  function findIn(source: string, whole: ExitStatus): readonly Found<Recognised>[] {
+    const script = parse(source)
+    if (hasErrors(script)) return byLine(source, whole)
+    const variables = new Map<string, string>()
+    const start = { directory: null, pipefail: false, changed: null }
+    const command = (node: Command, _: unknown, exit: ExitStatus): CommandReading<Recognised> =>
+      readCommand(node, exit, variables)
+    return walkScript(script, start, { substitutions: true, command }, whole).found
+  }
+
+  function readCommand(
+    node: Command,
+    outer: ExitStatus,
+    variables: Map<string, string>,
+  ): CommandReading<Recognised> {
+    if (node.name === undefined) {
+      rememberVariables(node, variables)
+      return { found: [], isOther: true }
+    }
+    const { layers, script, readsInput, exit: relation } = unwrapCommand(wordsOf(node, variables))
+    const exit = exitInside(outer, relation)
+    const source = script?.source ?? (readsInput ? hereDocument(node.redirects) : null)
+    // The text of a wrapped script contains the commands that are found inside it.
+    const isInside = source !== null && target.pattern !== null
+    const use = isInside ? null : recognise(target, layers, inputOf(node.redirects))
+    if (use !== null) return { found: [{ item: use, doubt: null, exit }], isOther: false }
+    if (source === null) return { found: [], isOther: true }
+    const parsed = parse(source)
+    if (hasErrors(parsed)) return { found: byLine(source, exit), isOther: true }
+    return { found: [], isOther: true, script: { parsed, pipefail: script?.pipefail ?? false, exit } }
+  }
+
+  function byLine(source: string, { code }: ExitStatus): readonly Found<Recognised>[] {
+    const uses = source.split('\n').flatMap((line) => readLine(line) ?? [])
+    return uses.map((item, index) => {
+      const isLast = index === uses.length - 1
+      return { item, doubt: null, exit: isLast ? { code, approximate: code !== null } : unknownExit }
+    })
+  }
+}
+
+function hasErrors({ errors }: { readonly errors?: readonly unknown[] | undefined }): boolean {
+  return errors !== undefined && errors.length > 0
+}
+
+/** `T=./tool; $T add`: only values that are written out. */
+function rememberVariables({ prefix }: Command, variables: Map<string, string>): void {
+  for (const each of prefix) {
+    if (each.type !== 'Assignment') continue
+    const { name, value, append, index } = each
+    const isPlain = value.type === 'Word' && (value.parts ?? []).every(({ type }) => plainParts.has(type))
+    if (isPlain && append !== true && index === undefined) variables.set(name, value.value)
+    else variables.delete(name)
+  }
+}
+
+const plainParts = new Set(['Literal', 'SingleQuoted', 'AnsiCQuoted'])
+
+function wordsOf({ name, args }: Command, variables: ReadonlyMap<string, string>): readonly Arg[] {
+  const variable = /^"?\$(?:(\w+)|\{(\w+)\})"?$/.exec(name?.text ?? '')
+  const program = variables.get(variable?.[1] ?? variable?.[2] ?? '')
+  const first =
+    program === undefined
+      ? [{ text: name?.text ?? '', value: name?.value ?? '' }]
+      : program
+          .split(/\s+/)
+          .filter((part) => part !== '')
+          .map((part) => ({ text: part, value: part }))
+  const rest = args.map(({ text, value }) => ({ text, value: typeof value === 'string' ? value : text }))
+  return [...first, ...rest]
+}
+
+/** What a command reads is part of what it is asked to do; where its output goes is not. */
+function inputOf(redirects: readonly Redirection[]): string {
+  return redirects.map(inputText).join('')
+}
+
+function inputText(redirect: Redirection): string {
+  switch (redirect.type) {
+    case 'HereDoc':
+      return ` ${redirect.operator}${redirect.delimiter?.text ?? ''} ${redirect.body.text}`
+    case 'HereString':
+      return ` <<< ${redirect.target?.text ?? ''}`
+    case 'Redirect':
+      return redirect.operator === '<' ? ` < ${redirect.target?.text ?? ''}` : ''
+  }
+}
+
+/** `bash <<EOF` runs the document. */
+function hereDocument(redirects: readonly Redirection[]): string | null {
+  const document = redirects.find((redirect) => redirect.type === 'HereDoc')
+  return document === undefined ? null : document.body.text
 }

@@ -1,4 +1,5 @@
-import { compilePattern, type Pattern } from '../core/pattern.ts'
+import { compilePattern, escapePattern, type Pattern } from '../core/pattern.ts'
+import type { Arg } from '../shell/interpreter.ts'
 
 /** The tool under test, as a scenario names it. */
 export interface TargetTool {
@@ -8,13 +9,7 @@ export interface TargetTool {
   readonly command_pattern?: string | undefined
 }
 
-/** A word of a command line: as it is written, and what the shell makes of its quotes. */
-export interface CommandWord {
-  readonly text: string
-  readonly value: string
-}
-
-/** One use of the target, before anything is known about its end. */
+/** One use of the target, without its exit code. */
 export interface Recognised {
   readonly command: string
   readonly subcommand: string | null
@@ -28,7 +23,7 @@ export interface Target {
   readonly pattern: Pattern | null
 }
 
-/** A pattern that does not compile never crashes anything: it finds nothing, and the note says so. */
+/** A pattern that does not compile finds nothing, and the note says so. */
 export type TargetReading =
   | { readonly kind: 'ok'; readonly target: Target }
   | { readonly kind: 'bad'; readonly note: string }
@@ -38,33 +33,118 @@ export function readTarget({ binary, command_pattern = '' }: TargetTool): Target
   if (command_pattern.trim() === '') return { kind: 'ok', target: { ...target, pattern: null } }
   const compiled = compilePattern(command_pattern)
   if (compiled.kind === 'ok') return { kind: 'ok', target: { ...target, pattern: compiled.pattern } }
-  return { kind: 'bad', note: `command_pattern finds nothing, it is no valid pattern: ${compiled.message}` }
+  return {
+    kind: 'bad',
+    note: `command_pattern finds nothing because it is not a valid pattern: ${compiled.message}`,
+  }
 }
 
-export function isTarget(target: Target, program: string): boolean {
+function isTarget(target: Target, program: string): boolean {
   return program === target.binary || (target.name !== '' && programName(program) === target.name)
 }
 
-export function programName(path: string): string {
+function programName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** A line that is continued on the next one is still one line. */
-export function foldSpace(text: string): string {
+/** A line that continues on the next one is one line. */
+function foldSpace(text: string): string {
   return text.replaceAll('\\\n', '').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** The first argument that is no option. */
-export function subcommandOf(args: readonly string[]): string | null {
+/** The first argument that is not an option. */
+function subcommandOf(args: readonly string[]): string | null {
   return args.find((arg) => arg !== '' && !arg.startsWith('-')) ?? null
 }
 
 /**
- * Does the agent ask for help? `--help` anywhere before `--`, `help` as the subcommand, and `-h` at the end: in front of another
+ * Whether the agent asks for help: `--help` anywhere before `--`, `help` as the subcommand, and `-h` at the end: in front of another
  * word it is as often an option with a value (`-h localhost`).
  */
-export function asksForHelp(args: readonly string[]): boolean {
+function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   const options = end === -1 ? args : args.slice(0, end)
   return options.includes('--help') || options.at(-1) === '-h' || subcommandOf(options) === 'help'
+}
+
+/**
+ * Whether a simple command is a use of the target. Without a pattern its program must be the target, inside any wrappers. With a
+ * pattern its text must match, unless the program only mentions things, such as `echo` or `grep`.
+ */
+export function recognise(
+  target: Target,
+  layers: readonly (readonly Arg[])[],
+  input: string,
+): Recognised | null {
+  return target.pattern === null
+    ? byProgram(target, layers, input)
+    : byPattern(target, target.pattern, layers, input)
+}
+
+function byProgram(target: Target, layers: readonly (readonly Arg[])[], input: string): Recognised | null {
+  const words = layers.find(([program]) => program !== undefined && isTarget(target, program.value))
+  if (words === undefined) return null
+  const args = words.slice(1).map(({ value }) => value)
+  return { command: textOf(words, input), subcommand: subcommandOf(args), help: asksForHelp(args) }
+}
+
+function byPattern(
+  target: Target,
+  pattern: NonNullable<Target['pattern']>,
+  layers: readonly (readonly Arg[])[],
+  input: string,
+): Recognised | null {
+  for (const words of layers.toReversed()) {
+    const program = words[0]?.value ?? ''
+    if (mentioning.has(programName(program)) && !isTarget(target, program)) continue
+    const match = pattern.exec(foldSpace(words.map(({ text }) => text).join(' ')))
+    if (match === null) continue
+    const args = words.slice(1).map(({ value }) => value)
+    return { command: textOf(words, input), subcommand: match.groups[0] ?? null, help: asksForHelp(args) }
+  }
+  return null
+}
+
+function textOf(words: readonly Arg[], input: string): string {
+  return foldSpace(words.map(({ text }) => text).join(' ') + input)
+}
+
+/** Programs whose arguments are text or names of files, never a command to run. */
+const mentioning = new Set(
+  (
+    'echo printf cat grep egrep fgrep rg ag head tail less more ls which whereis type hash man command ' +
+    'chmod chown cp mv rm ln touch mkdir cd pushd test [ sed awk sort wc diff cmp stat file tee git find export alias'
+  ).split(' '),
+)
+
+/** Reads one line of text as an invocation of the target; null when it is not one. */
+export type LineReader = (line: string) => Recognised | null
+
+/**
+ * For text that cannot be parsed as shell: a transcript, a broken command. With a pattern the line must match it; without one it must
+ * begin with the binary, after an optional prompt, and go on with a word. A line that reports the end of the tool is not a command.
+ */
+export function lineReader(target: Target): LineReader {
+  const pattern = target.pattern ?? defaultPattern(target)
+  return (line) => {
+    const match = pattern.exec(line)
+    if (match === null) return null
+    const start = target.pattern === null ? line.indexOf(match.groups[0] ?? '', match.index) : match.index
+    const command = foldSpace(line.slice(start))
+    const args = command.split(' ').slice(1)
+    const captured = target.pattern === null ? subcommandOf(args) : (match.groups[0] ?? null)
+    if (isStatus(captured ?? args[0] ?? '')) return null
+    return { command, subcommand: captured, help: asksForHelp(args) }
+  }
+}
+
+function defaultPattern({ name }: Target): Pattern {
+  const source = `^\\s*(?:[$>]\\s+)?((?:[^\\s]*/)?${escapePattern(name)})\\s+\\S`
+  const compiled = compilePattern(source)
+  if (compiled.kind === 'bad') throw new Error(`the pattern for the binary "${name}" is invalid`)
+  return compiled.pattern
+}
+
+function isStatus(word: string): boolean {
+  return /^(exit|error|failed)\b[:.,]?$/i.test(word)
 }

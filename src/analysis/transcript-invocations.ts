@@ -1,18 +1,17 @@
 import { stripVTControlCharacters } from 'node:util'
-import { commandLineReader } from './command-line.ts'
-import type { Invocation } from './contract.ts'
+import type { ToolInvocation } from './contract.ts'
 import type { FoundInvocations } from './invocations.ts'
-import { readTarget, type TargetTool } from './target.ts'
+import { lineReader, readTarget, type TargetTool } from './target.ts'
 
 /**
- * Guesses the uses of the target from the text of a transcript, for agents that report no tool calls. An exit code is taken only from a
- * phrase such as "exit code 2" between a command and the next one; without one it is unknown.
+ * Guesses the uses of the target from the text of a transcript, for agents that report no tool calls. An exit code comes only from a
+ * phrase such as "exit code 2" between a command and the next one; otherwise it is unknown.
  */
 export function findTranscriptInvocations(transcript: string, tool: TargetTool): FoundInvocations {
   const reading = readTarget(tool)
   if (reading.kind === 'bad') return { invocations: [], notes: [reading.note] }
-  const read = commandLineReader(reading.target)
-  const invocations: Invocation[] = []
+  const read = lineReader(reading.target)
+  const invocations: ToolInvocation[] = []
   for (const line of stripVTControlCharacters(transcript).split(/\r\n|\n|\r/)) {
     const found = read(line)
     if (found !== null) {

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Invocation, ToolUse } from '../analysis/contract.ts'
+import type { ToolInvocation, ToolUse } from '../analysis/contract.ts'
 import type { WorkspaceDelta } from './contract.ts'
 import { gateTrial } from './gate-trial.conformance.ts'
 import { gateSchema } from './index.ts'
 
 describe('no_transcript_errors', () => {
-  const check = async (invocations: readonly Invocation[], toolUses: readonly ToolUse[] = [use('Bash')]) => {
+  const check = async (
+    invocations: readonly ToolInvocation[],
+    toolUses: readonly ToolUse[] = [use('Bash')],
+  ) => {
     using trial = gateTrial()
     return trial.check({ type: 'no_transcript_errors' }, { invocations, toolUses })
   }
@@ -251,7 +254,7 @@ describe('tool_called', () => {
   })
 })
 
-function invocation(command: string, exitCode: number | null): Invocation {
+function invocation(command: string, exitCode: number | null): ToolInvocation {
   return { command, exitCode, subcommand: null, approximate: false, help: false }
 }
 

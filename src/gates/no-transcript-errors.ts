@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Invocation } from '../analysis/contract.ts'
+import type { ToolInvocation } from '../analysis/contract.ts'
 import type { Gate, GateContext } from './contract.ts'
 import { excerpt, shortList } from './excerpt.ts'
 import { description } from './fields.ts'
@@ -36,7 +36,7 @@ export const noTranscriptErrors = {
   },
 } satisfies Gate<z.output<typeof schema>>
 
-function failureMessage(failed: readonly Invocation[], total: number): string {
+function failureMessage(failed: readonly ToolInvocation[], total: number): string {
   return `${failed.length} of ${total} invocations failed: ${shortList(failed.map(describe), 3).join('; ')}`
 }
 
@@ -47,7 +47,7 @@ function passMessage(total: number, unknown: number): string {
   return `none of ${total} invocations is known to have failed; the end of ${unknown} is unknown`
 }
 
-function describe({ command, exitCode, approximate }: Invocation): string {
+function describe({ command, exitCode, approximate }: ToolInvocation): string {
   return `${excerpt(command, 120)} (exit code ${approximate ? 'about ' : ''}${exitCode})`
 }
 

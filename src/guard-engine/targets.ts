@@ -1,12 +1,9 @@
 import type { ToolCall } from '../core/hook-event.ts'
-import type { CallTargets } from '../shell/effects.ts'
-import { interpret } from '../shell/interpret.ts'
-import { patchedPaths } from '../shell/patched-paths.ts'
-import { scanPowerShell } from '../shell/powershell.ts'
+import { type CallTargets, interpret, patchedPaths, scanPowerShell } from '../shell/index.ts'
 import type { World } from '../shell/world.ts'
 import { toolInputTargets } from './tool-input-targets.ts'
 
-export type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from '../shell/effects.ts'
+export type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from '../shell/index.ts'
 
 /** The same for every tool: file tools, patches, shells, MCP tools. */
 export function callTargets(call: ToolCall, cwd: string, world: World): CallTargets {

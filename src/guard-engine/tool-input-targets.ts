@@ -1,6 +1,4 @@
-import type { CallTargets, WriteTarget } from '../shell/effects.ts'
-import { interpret } from '../shell/interpret.ts'
-import { patchedPaths } from '../shell/patched-paths.ts'
+import { type CallTargets, interpret, patchedPaths, type WriteTarget } from '../shell/index.ts'
 import type { World } from '../shell/world.ts'
 import { commandLines } from './tool-input/command-lines.ts'
 import { type Field, inputFields } from './tool-input/input-fields.ts'

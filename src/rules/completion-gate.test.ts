@@ -426,7 +426,7 @@ test('in a shell that lives on, a run counts only where a full path says that it
   told.run('cd packages/empty', {}, { event })
   told.run('npm test', {}, { event })
   const { reason } = told.stop(event)
-  expect(reason).toContain('directory that cannot be told')
+  expect(reason).toContain('unknown directory')
   expect(reason).toContain(`cd '${storyRoot}' && npm test`)
   told.run(`cd '${storyRoot}' && npm test`, {}, { event })
   expect(told.stop(event).verdict).toBe('pass')

@@ -5,9 +5,9 @@ import type { FactName, Note, OpenCall } from '../guard-engine/contract.ts'
 import { commandStatus } from '../guard-engine/evidence/command-status.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { type FoundRuns, findRuns } from '../guard-engine/evidence/find-runs.ts'
-import type { FoundRun } from '../guard-engine/evidence/found-run.ts'
 import { changedTree, countsOf, emptyEnd } from '../guard-engine/evidence/judge-run.ts'
 import { changedShell, leavesChange, shellKeepers } from '../guard-engine/evidence/lasting-change.ts'
+import type { FoundRun } from '../guard-engine/evidence/match-command.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { callSignature } from '../guard-engine/store-event.ts'
 import { weakenings } from '../guard-engine/tests/look-at-tests.ts'
@@ -102,7 +102,7 @@ function lastingChange({ agent, call: { action } }: After, { history }: Scene): 
 type After = HookEvent & { readonly kind: 'tool_after' }
 
 function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }: After): readonly Note[] {
-  const { command, kind } = run.sought.declared
+  const { command, kind } = run.wanted.declared
   const no = (why: string): readonly Note[] => [{ kind: 'no_evidence', command, why }]
   const idle = provesNothing(command)
   if (idle !== null) return no(idle)
@@ -145,8 +145,8 @@ function unseenEnd({ action }: ToolCall, outcome: ToolOutcome): string | null {
 
 /** In a chain that failed, the only test run is the one whose output shows failed tests. */
 function isTheFailedTest(run: FoundRun, { runs }: FoundRuns, counts: Pick<Evidence, 'failed'>): boolean {
-  const tests = runs.filter(({ sought, why }) => sought.declared.kind === 'test' && why?.kind !== 'other')
-  return run.sought.declared.kind === 'test' && tests.length === 1 && (counts.failed ?? 0) > 0
+  const tests = runs.filter(({ wanted, why }) => wanted.declared.kind === 'test' && why?.kind !== 'other')
+  return run.wanted.declared.kind === 'test' && tests.length === 1 && (counts.failed ?? 0) > 0
 }
 
 function openCall(call: ToolCall, { history }: Scene): OpenCall | undefined {
@@ -157,7 +157,7 @@ function openCall(call: ToolCall, { history }: Scene): OpenCall | undefined {
 /** The model hears at once why a run does not count, but the same thing only once. */
 function toldOnce(notes: readonly Note[], { runs }: FoundRuns, history: Scene['history']): RuleAnswer {
   const ran = new Set(
-    runs.filter(({ why }) => why?.kind !== 'other').map(({ sought }) => sought.declared.command),
+    runs.filter(({ why }) => why?.kind !== 'other').map(({ wanted }) => wanted.declared.command),
   )
   const lines = notes.flatMap((note) => {
     if (note.kind !== 'no_evidence' || !ran.has(note.command)) return []

@@ -1,4 +1,4 @@
-import type { Invocation } from '../analysis/contract.ts'
+import type { ToolInvocation } from '../analysis/contract.ts'
 import { findInvocations } from '../analysis/invocations.ts'
 import { interactionMetrics } from '../analysis/metrics.ts'
 import { findTranscriptInvocations } from '../analysis/transcript-invocations.ts'
@@ -118,7 +118,10 @@ async function usesOfTarget(
   { case: { target } }: TrialWork,
   place: TrialPlace,
   recorder: Recorder,
-): Promise<{ readonly invocations: readonly Invocation[]; readonly source: InteractionMetrics['source'] }> {
+): Promise<{
+  readonly invocations: readonly ToolInvocation[]
+  readonly source: InteractionMetrics['source']
+}> {
   const toolUses = recorder.toolUses()
   if (toolUses.length === 0 && !recorder.hasTranscript()) return { invocations: [], source: 'none' }
   const found =

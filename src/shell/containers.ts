@@ -1,7 +1,7 @@
 import { absolutePath } from './absolute-path.ts'
 import { type Arg, argOf, type Invocation } from './interpreter.ts'
 import { readOptions } from './options.ts'
-import { shells } from './run-shell.ts'
+import { shells } from './shell-call.ts'
 import { isKnown } from './unknown.ts'
 
 interface Mount {

@@ -1,56 +1,24 @@
 import { absolutePath, descriptorOf } from './absolute-path.ts'
-import { isInterpreter, runInterpreter } from './code/interpreters.ts'
+import { isInterpreter } from './code/interpreter-call.ts'
+import { runInterpreter } from './code/interpreters.ts'
 import { type Arg, argOf, type Invocation, type Outcome, type Shell, type ShellState } from './interpreter.ts'
+import { readShellCall, shells } from './shell-call.ts'
 import { withVariable } from './state.ts'
 import { isKnown } from './unknown.ts'
 
-export const shells: ReadonlySet<string> = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'ash',
-  'mksh',
-  'rbash',
-  'fish',
-  'csh',
-  'tcsh',
-])
-
 /** `bash -c TEXT`, `bash FILE`, `… | bash`. */
 export function runShell({ args, state, shell, name }: Invocation): readonly Outcome[] {
-  let takesScript = false
-  let reads = false
-  let index = 0
-  for (; index < args.length; index += 1) {
-    const value = args[index]?.value ?? ''
-    if (value === '--') {
-      index += 1
-      break
-    }
-    if (!/^[-+]./.test(value)) break
-    if (/^-[a-zA-Z]*c[a-zA-Z]*$/.test(value)) takesScript = true
-    if (/^-[a-zA-Z]*s[a-zA-Z]*$/.test(value)) reads = true
-    if (/^[-+]o$|^[-+]O$/.test(value)) index += 1
-    if (/^--(?:rcfile|init-file)$/.test(value)) {
-      index += 1
-      runFile(args[index]?.value ?? '', [], state, shell)
-    }
-  }
-  for (const each of ['BASH_ENV', 'ENV']) {
-    const file = state.variables.get(each)
-    if (typeof file === 'string' && file !== '') runFile(file, [], state, shell)
-  }
-  const [first, ...rest] = args.slice(index)
-  // Functions and what is not exported stay behind; that they may be seen here only makes the answer stricter.
-  if (takesScript && first !== undefined) {
+  const { script, file, rest, startFiles } = readShellCall(args)
+  for (const each of [...startFiles, state.variables.get('BASH_ENV'), state.variables.get('ENV')])
+    if (typeof each === 'string' && each !== '') runFile(each, [], state, shell)
+  // Functions and variables that are not exported are still seen inside: this only makes the answer stricter.
+  if (script !== null) {
     const [zero, ...others] = rest.map(({ value }) => value)
     const inside = withVariable({ ...state, parameters: others }, '0', zero ?? name)
-    return runText(first.value, inside, shell, name)
+    return runText(script.value, inside, shell, name)
   }
-  if (first !== undefined && !reads) return runFile(first.value, rest, state, shell)
-  const parameters = reads ? args.slice(index).map(({ value }) => value) : state.parameters
+  if (file !== null) return runFile(file.value, rest, state, shell)
+  const parameters = rest.length > 0 ? rest.map(({ value }) => value) : state.parameters
   if (state.stdin !== null) return runText(state.stdin, { ...state, stdin: '', parameters }, shell, name)
   shell.opaque('', `what ${name} runs comes from elsewhere`)
   return []

@@ -1,10 +1,11 @@
 import { absolutePath, leadsTo } from './absolute-path.ts'
 import { builtins, printInto } from './builtins.ts'
-import { isInterpreter, runInterpreter } from './code/interpreters.ts'
+import { isInterpreter } from './code/interpreter-call.ts'
+import { runInterpreter } from './code/interpreters.ts'
 import { judgeAwk } from './code/judge-awk.ts'
 import { runInContainer } from './containers.ts'
 import { fd, fdPattern, parallel, xargs } from './feed.ts'
-import type { Arg, Invocation, Outcome, Shell, ShellState } from './interpreter.ts'
+import { type Arg, argOf, type Invocation, type Outcome, type Shell, type ShellState } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { printers, silent } from './printers.ts'
 import { programPath } from './program-path.ts'
@@ -13,10 +14,11 @@ import { programs } from './programs/index.ts'
 import { guessedOutput } from './programs/outputs.ts'
 import { runMake, runNpm } from './run-definitions.ts'
 import { runIndexes } from './run-hidden.ts'
-import { runShell, runSource, scriptOf, shells } from './run-shell.ts'
-import { leaveSubshell } from './state.ts'
+import { runShell, runSource, scriptOf } from './run-shell.ts'
+import { shells } from './shell-call.ts'
+import { leaveSubshell, withVariable } from './state.ts'
 import { isKnown, searchResult } from './unknown.ts'
-import { unwrap, unwrapSsh } from './unwrap.ts'
+import { unwrap, type WrapperEffect } from './wrappers.ts'
 
 /** One command whose words are known as far as they can be. */
 export function runWords(words: readonly Arg[], state: ShellState, shell: Shell): readonly Outcome[] {
@@ -66,19 +68,21 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
   if (name === 'test' || name === '[') for (const { value } of args) runIndexes(value, state, shell)
   const asked = name === 'command' && /^-[pvV]*[vV]/.test(args[0]?.value ?? '') ? args[1] : undefined
   if (asked !== undefined) return [{ state, ok: null, out: `${programPath(asked.value, shell.world)}\n` }]
-  const layers = unwrap(name, args, state)
+  if (name === 'xargs' || name === 'gxargs') {
+    xargs(invocation)
+    return [unknown(state)]
+  }
+  if (name === 'npm' || name === 'pnpm' || name === 'yarn' || name === 'bun') runNpm(invocation)
+  const layers = unwrap(name, args)
   if (layers !== null) {
     programs.get(name)?.(invocation)
-    const outcomes = layers.flatMap((layer) =>
-      layer.kind === 'words' ? shell.run(layer.words, layer.state) : shell.script(layer.source, layer.state),
-    )
+    const outcomes = layers.flatMap((layer) => {
+      const inside = insideWrapper(layer, state)
+      return layer.kind === 'words' ? shell.run(layer.words, inside) : shell.script(layer.source, inside)
+    })
     return apart(invocation, outcomes)
   }
   switch (name) {
-    case 'xargs':
-    case 'gxargs':
-      xargs(invocation)
-      return [unknown(state)]
     case 'parallel':
       parallel(invocation)
       return [unknown(state)]
@@ -124,7 +128,6 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
       runInContainer(invocation)
       return [unknown(state)]
   }
-  if (name === 'npm' || name === 'pnpm' || name === 'yarn' || name === 'bun') runNpm(invocation)
   if (isInterpreter(name)) runInterpreter(invocation)
   const program = programs.get(name)
   const script = path.includes('/') ? scriptOf(path, state, shell) : null
@@ -132,6 +135,15 @@ function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
   const next = program === undefined ? guessedOutput(invocation) : program(invocation)
   const out = printers.get(name)?.(invocation) ?? (silent.has(name) ? '' : null)
   return [{ state: { ...(next ?? state), lastWord: args.at(-1)?.value ?? name }, ok: ends(name), out }]
+}
+
+function insideWrapper({ assignments, directory }: WrapperEffect, state: ShellState): ShellState {
+  const cwd = directory === null ? null : absolutePath(directory, state.cwd)
+  const moved = directory === null ? state : { ...state, cwd: cwd !== null && isKnown(cwd) ? cwd : null }
+  return assignments.reduce((next, text) => {
+    const at = text.indexOf('=')
+    return withVariable(next, text.slice(0, at), text.slice(at + 1))
+  }, moved)
 }
 
 function ends(name: string): boolean | null {
@@ -181,4 +193,20 @@ function matcherOf(pattern: string): (path: string) => boolean {
   } catch {
     return () => true
   }
+}
+
+/** `ssh localhost …` comes back to this machine; another one is out of sight. */
+function unwrapSsh(args: readonly Arg[]): string | null {
+  const valued = '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w'.split(' ')
+  let index = 0
+  while (index < args.length && (args[index]?.value ?? '').startsWith('-'))
+    index += valued.includes(args[index]?.value ?? '') ? 2 : 1
+  const host = (args[index] ?? argOf('')).value.replace(/^.*@/, '')
+  const local = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\]|0\.0\.0\.0|\0)$/.test(host)
+  return local
+    ? args
+        .slice(index + 1)
+        .map(({ value }) => value)
+        .join(' ')
+    : null
 }

@@ -1,20 +1,21 @@
 import { parse } from 'unbash'
 import type { GuardedAgent } from '../../core/hook-event.ts'
-import { walkScript } from './walk-shell.ts'
+import { walkScript } from '../../shell/walk-script.ts'
 
-/** Agents whose calls share one shell: what a call defines or exports is still there in the next one. */
+/** Agents whose calls share one shell: what a call defines or exports still exists in the next one. */
 export const shellKeepers: ReadonlySet<GuardedAgent> = new Set(['copilot'])
 
-/** What `Note.warned` is about when such a shell can no longer be trusted. */
+/** The subject of the note `warned` when such a shell can no longer be trusted. */
 export const changedShell = 'shell-changed'
 
-/** Does this call leave a shell in which commands may mean something else? */
+/** Whether this call leaves a shell in which commands may mean something else. */
 export function leavesChange(script: string): boolean {
   if (!suspicious.test(script)) return false
   const parsed = parse(script)
   if (parsed.errors !== undefined) return true
   const start = { directory: null, pipefail: false, changed: null }
-  return walkScript(parsed, { sought: [], start, isRoot: () => false }).state.changed !== null
+  const reader = { substitutions: false, command: () => ({ found: [], isOther: false }) }
+  return walkScript(parsed, start, reader).state.changed !== null
 }
 
 const suspicious =

@@ -1,22 +1,25 @@
 import { type Command, parse, type Redirection } from 'unbash'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { literalWord, type ShellUnit, shellUnit } from './shell-unit.ts'
-import { shellCall, unwrapUnit } from './unwrap-unit.ts'
-import { commandsIn } from './walk-shell.ts'
+import {
+  literalWord,
+  type SimpleCommand,
+  simpleCommand,
+  simpleCommandsIn,
+} from '../../shell/simple-command.ts'
+import { unwrapPlain } from '../../shell/unwrap-command.ts'
 
 /**
- * Could this command put files aside while another one of the same call runs, and back again afterwards? Then the tree before
- * and after the call says nothing about the tree of the run. Commands that verify, build or install are taken for what they are.
+ * Whether this command could move files away while another command of the same call runs, and back afterwards. Then the tree before
+ * and after the call does not show the tree of the run. Commands that verify, build or install are trusted not to.
  */
 export function mayChangeFiles(command: Command): boolean {
   if (command.redirects.some(writes)) return true
-  const { unit } = unwrapUnit(shellUnit(command))
-  const nested = shellCall(unit)
-  if (nested !== null) {
-    const script = parse(nested.script)
-    return script.errors !== undefined || commandsIn(script).some(mayChangeFiles)
+  const { command: inner, script } = unwrapPlain(simpleCommand(command))
+  if (script !== null) {
+    const parsed = parse(script.source)
+    return parsed.errors !== undefined || simpleCommandsIn(parsed).some(mayChangeFiles)
   }
-  return !isQuiet(unit) && !isTooling(unit.words.join(' '))
+  return !isQuiet(inner) && !isTooling(inner.words.join(' '))
 }
 
 function writes(redirection: Redirection): boolean {
@@ -29,7 +32,7 @@ function isOutside(target: string): boolean {
   return /^(?:\d+|-|\/dev\/(?:null|stdout|stderr|tty)|\/(?:var\/)?tmp\/(?!.*\.\.).+)$/.test(target)
 }
 
-function isQuiet({ words: [name = '', ...args] }: ShellUnit): boolean {
+function isQuiet({ words: [name = '', ...args] }: SimpleCommand): boolean {
   const has = (pattern: RegExp): boolean => args.some((arg) => pattern.test(arg))
   switch (name) {
     case 'git':

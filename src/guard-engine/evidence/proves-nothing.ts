@@ -1,23 +1,21 @@
 import { type Command, parse, type SyntaxNode } from 'unbash'
-import { shellUnit } from './shell-unit.ts'
-import { shellCall, unwrapUnit } from './unwrap-unit.ts'
-import { commandsIn } from './walk-shell.ts'
+import { simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
+import { unwrapPlain } from '../../shell/unwrap-command.ts'
 
-/** A command that succeeds whatever the project is like, even when somebody declared it; the sentence says why. */
+/** Why a command, even a declared one, succeeds whatever the project is like; null when it proves something. */
 export function provesNothing(command: string): string | null {
   const script = parse(command)
   if (script.errors !== undefined) return 'it cannot be read as a shell command'
-  const commands = commandsIn(script)
+  const commands = simpleCommandsIn(script)
   if (commands.length === 0) return 'it runs nothing'
   if (commands.every(isIdle)) return 'it succeeds whatever the project is like'
   return hidesFailure(script) ? 'it hides its own exit code' : null
 }
 
 function isIdle(command: Command): boolean {
-  const { unit } = unwrapUnit(shellUnit(command))
-  const nested = shellCall(unit)
-  if (nested !== null) return provesNothing(nested.script) !== null
-  const [name = '', ...args] = unit.words
+  const { command: inner, script } = unwrapPlain(simpleCommand(command))
+  if (script !== null) return provesNothing(script.source) !== null
+  const [name = '', ...args] = inner.words
   if (/^(?:node|bun|deno|python[\d.]*|perl|ruby|php)$/.test(name))
     return args.length === 2 && /^-[ecr]$/.test(args[0] ?? '') && idleCode.test(args[1] ?? '')
   return idle.has(name)
@@ -55,7 +53,7 @@ function hidesFailure(script: SyntaxNode & { readonly type: 'Script' }): boolean
   if (last === undefined || last.background) return true
   const { command } = last
   const final = command.type === 'AndOr' ? command.commands.at(-1) : command
-  const isIdleEnd = final?.type === 'Command' && isIdle(final) && !failsOrPassesOn(shellUnit(final).words)
+  const isIdleEnd = final?.type === 'Command' && isIdle(final) && !failsOrPassesOn(simpleCommand(final).words)
   if (!isIdleEnd) return false
   return command.type === 'AndOr' ? command.operators.at(-1) === '||' : script.commands.length > 1
 }

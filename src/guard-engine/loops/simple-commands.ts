@@ -1,6 +1,8 @@
+import { isWrapper, unwrap } from '../../shell/wrappers.ts'
+
 /**
- * The simple commands of a shell line as words, by its operators and quotes alone: enough to tell looking from acting where
- * a mistake costs one warning more or less. null when it writes to a file or does what cannot be told at a glance.
+ * The simple commands of a shell line as words, read quickly by its operators and quotes: enough to tell reading from changing where
+ * a mistake costs one warning more or less. null when it writes to a file or contains a substitution.
  */
 export function simpleCommands(line: string): readonly (readonly string[])[] | null {
   const pieces = line.match(token)
@@ -18,7 +20,7 @@ export function simpleCommands(line: string): readonly (readonly string[])[] | n
     } else if (operator.test(piece)) commands.push([])
     else commands.at(-1)?.push(unquoted(piece))
   }
-  return commands.map(bare).filter((words) => words.length > 0)
+  return commands.flatMap(innerCommands)
 }
 
 const token =
@@ -26,30 +28,25 @@ const token =
 const redirection = /^(?:\d|&)?[<>]/
 const operator = /^(?:&&|\|\||[;|&()\n])$/
 const keywords = new Set(['while', 'until', 'do', 'done', 'if', 'then', 'else', 'fi', '!', '{', '}', 'time'])
-/** Words before the command that run it as it is. */
-const wrappers = new Set(['sudo', 'nohup', 'command', 'builtin', 'stdbuf', 'nice', 'watch'])
-
 function unquoted(word: string): string {
   return word.replaceAll(/\\(.)|["']/g, '$1')
 }
 
-function bare(words: readonly string[]): readonly string[] {
-  let at = 0
-  for (;;) {
-    const word = words[at]
-    if (word === undefined) return []
-    if (keywords.has(word) || /^\w+=/.test(word)) at += 1
-    else if (word === 'timeout' || word === 'gtimeout') at += 2
-    else if (word === 'env' && words[at + 1] !== undefined) at += 1
-    else if (wrappers.has(word) && words[at + 1] !== undefined) at = afterOptions(words, at + 1)
-    else break
-  }
-  const [program = '', ...args] = words.slice(at)
-  return [program.replace(/^.*\//, ''), ...args]
-}
-
-function afterOptions(words: readonly string[], from: number): number {
-  let at = from
-  while (words[at]?.startsWith('-') === true) at += 1
-  return at
+/** The command without keywords, assignments and wrappers. */
+function innerCommands(words: readonly string[]): readonly (readonly string[])[] {
+  const at = words.findIndex((word) => !keywords.has(word) && !/^\w+=/.test(word))
+  const [program = '', ...args] = at === -1 ? [] : words.slice(at)
+  if (program === '') return []
+  const name = program.slice(program.lastIndexOf('/') + 1)
+  if (!isWrapper(name)) return [[name, ...args]]
+  const inner = unwrap(
+    name,
+    args.map((word) => ({ value: word, text: word })),
+  )
+  if (inner === null || inner.length === 0) return [[name, ...args]]
+  return inner.flatMap((each) =>
+    each.kind === 'words'
+      ? innerCommands(each.words.map(({ value }) => value))
+      : (simpleCommands(each.source) ?? [[name, ...args]]),
+  )
 }

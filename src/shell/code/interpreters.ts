@@ -1,90 +1,16 @@
 import { absolutePath } from '../absolute-path.ts'
 import { type Arg, argOf, type Invocation } from '../interpreter.ts'
+import { readInterpreterCall } from './interpreter-call.ts'
 import { judgeCode } from './judge-code.ts'
 import { runModule } from './python-modules.ts'
 
-interface Language {
-  /** Of every name that `name` matches, the beginning. */
-  readonly starts: readonly string[]
-  readonly name: RegExp
-  /** Options whose value is a program. */
-  readonly evaluates: RegExp
-  /** Options with a value that is none. */
-  readonly valued: RegExp
-  /** Words before the program. */
-  readonly verb?: RegExp
-}
-
-const languages: readonly Language[] = [
-  {
-    starts: ['py', 'ipython'],
-    name: /^python[\d.]*$|^pypy\d?$|^ipython3?$/,
-    evaluates: /^-[bBdEhiIOqsSuvx]*c$/,
-    valued: /^-[WX]$/,
-  },
-  {
-    starts: ['node', 'bun', 'ts', 'deno'],
-    name: /^(?:node|nodejs|bun|tsx|ts-node|deno)$/,
-    evaluates: /^(?:-e|-p|-pe|-ep|--eval|--print)$/,
-    valued: /^(?:-r|--require|--import|--loader|-C|--conditions|--env-file)$/,
-    verb: /^(?:eval|repl)$/,
-  },
-  { starts: ['perl'], name: /^perl[\d.]*$/, evaluates: /^-[a-df-hj-zA-Z0-9]*[eE]$/, valued: /^$/ },
-  { starts: ['ruby', 'jruby'], name: /^j?ruby[\d.]*$/, evaluates: /^-[a-df-hj-zA-Z]*e$/, valued: /^-[rIE]$/ },
-  { starts: ['php'], name: /^php[\d.]*$/, evaluates: /^(?:-[nqsw]*[rBRE]|--run)$/, valued: /^-[cdz]$/ },
-  {
-    starts: ['lua', 'osascript', 'R', 'julia', 'elixir', 'swift', 'groovy', 'scala', 'jshell'],
-    name: /^(?:lua[\d.]*|luajit|osascript|Rscript|R|julia|elixir|swift|groovy|scala|jshell)$/,
-    evaluates: /^(?:-e|-E|--eval|--execute)$/,
-    valued: /^-l$/,
-  },
-  { starts: ['emacs'], name: /^emacs$/, evaluates: /^--?(?:eval|execute)$/, valued: /^$/ },
-  {
-    starts: ['tclsh', 'expect', 'guile', 'sbcl', 'clisp', 'racket'],
-    name: /^(?:tclsh|expect|guile|sbcl|clisp|racket)$/,
-    evaluates: /^(?:-c|-e|--eval)$/,
-    valued: /^$/,
-  },
-]
-
-export function isInterpreter(name: string): boolean {
-  return languageOf(name) !== undefined
-}
-
-/** A pattern is compiled only for a name that begins like one of its own: all of them take a hook half a millisecond. */
-function languageOf(name: string): Language | undefined {
-  return languages.find(
-    (language) => language.starts.some((start) => name.startsWith(start)) && language.name.test(name),
-  )
-}
-
-/** `python -c`, `node -e` and their kin, a program on standard input, and one the command wrote itself. */
+/** Judges code in arguments (`python -c`, `node -e`), on standard input, and in a file that the command wrote itself. */
 export function runInterpreter(invocation: Invocation): null {
   const { name, args, state, shell } = invocation
-  const language = languageOf(name)
-  if (language === undefined) return null
-  const programs: string[] = []
-  const rest: Arg[] = []
-  let file: Arg | undefined
-  let reads = false
-  for (let index = 0; index < args.length; index += 1) {
-    const arg = args[index]
-    if (arg === undefined) break
-    const attached = /^(-[ceEr]|--(?:eval|print|run))[= ]?(.+)$/s.exec(arg.value)
-    if (file === undefined && (language.evaluates.test(arg.value) || language.verb?.test(arg.value))) {
-      index += 1
-      while (/^-/.test(args[index]?.value ?? '') && language.verb !== undefined) index += 1
-      programs.push(args[index]?.value ?? '')
-    } else if (file === undefined && attached?.[1] !== undefined && language.evaluates.test(attached[1]))
-      programs.push(attached[2] ?? '')
-    else if (file === undefined && language.valued.test(arg.value)) {
-      preload(arg.value, args[index + 1]?.value ?? '')
-      index += 1
-    } else if (file === undefined && arg.value === '-') reads = true
-    else if (arg.value.startsWith('-') && arg.value !== '-') rest.push(arg)
-    else if (file === undefined && programs.length === 0 && !reads && arg.value !== 'run') file = arg
-    else rest.push(arg)
-  }
+  const call = readInterpreterCall(name, args)
+  if (call === null) return null
+  const { programs, file, rest } = call
+  for (const [option, value] of call.settings) preload(option, value)
   inPlace()
   const [, option, required] = /(?:^|\s)(-r|--require|--import)[= ](\S+)/.exec(nodeOptions()) ?? []
   if (option !== undefined && required !== undefined) preload(option, required)

@@ -1,16 +1,16 @@
-import { isAbsolute, join, normalize } from 'node:path'
+import { basename, isAbsolute, join, normalize } from 'node:path'
 import type { ToolCall } from '../../../core/hook-event.ts'
 import type { ResolvedPath, World } from '../../../shell/world.ts'
+import { isWrapper } from '../../../shell/wrappers.ts'
 import type { EditHistory } from '../../contract.ts'
 import { type CallTargets, callTargets } from '../../targets.ts'
 import { type OwnMatcher, ownMatcher } from '../own-match.ts'
-import { type SpokenRun, spokenRuns } from './spoken-runs.ts'
 
 /** One tool call, seen with the question whether it would touch the guard. */
-export interface Attempt {
+export interface TamperAttempt {
   readonly call: ToolCall
   readonly targets: CallTargets
-  readonly runs: readonly SpokenRun[]
+  readonly runs: readonly PossibleRun[]
   readonly root: string
   readonly world: World
   readonly match: OwnMatcher
@@ -30,15 +30,15 @@ export interface AttemptPlace {
 }
 
 /** A sentence that says what the call would do to the guard; null when nothing. */
-export type Tampering = (attempt: Attempt) => string | null
+export type Tampering = (attempt: TamperAttempt) => string | null
 
-export function attemptOf(call: ToolCall, { cwd, root, world: disk, edits }: AttemptPlace): Attempt {
+export function attemptOf(call: ToolCall, { cwd, root, world: disk, edits }: AttemptPlace): TamperAttempt {
   const { action } = call
   const world = remembering(disk)
   const start =
     action.kind === 'shell' && action.directory !== undefined ? absolute(action.directory, cwd, world) : cwd
   const targets = callTargets(call, cwd, disk)
-  const runs = spokenRuns(call, targets)
+  const runs = possibleRuns(call, targets)
   const directories = directoriesOf(runs, start, world)
   return {
     call,
@@ -78,7 +78,7 @@ function remembering(disk: World): World {
 
 const changesDirectory = new Set(['cd', 'pushd', 'chdir'])
 
-function directoriesOf(runs: readonly SpokenRun[], start: string, world: World): readonly string[] {
+function directoriesOf(runs: readonly PossibleRun[], start: string, world: World): readonly string[] {
   const found = [start]
   for (const { words } of runs) {
     if (!changesDirectory.has(words[0] ?? '')) continue
@@ -115,4 +115,100 @@ function textOf({ action, input }: ToolCall): string {
     case 'subagent':
       return ''
   }
+}
+
+/** A program that a call may run, with its words; null is a word that is not known before it runs. */
+export interface PossibleRun {
+  readonly words: readonly (string | null)[]
+  /** Each word as the name of a program; empty for one that is not known. */
+  readonly names: readonly string[]
+  /** Index of the program, after variables that are set for it; -1 when there are only variables. */
+  readonly first: number
+  /** Taken from a text that a program gets, such as `script -c '…'`: the program may be anywhere in it. */
+  readonly loose: boolean
+  /** Its words are only printed or searched for. */
+  readonly onlyShows: boolean
+}
+
+/** The programs a call runs, and those in texts that it passes to a program which may run them. */
+function possibleRuns(call: ToolCall, targets: CallTargets): readonly PossibleRun[] {
+  const feeds = targets.runs.some(readsCommands)
+  const direct = targets.runs.flatMap((words): readonly PossibleRun[] => {
+    const onlyShows = !feeds && printers.has(nameOf(words[0]))
+    const texts = words.filter((word): word is string => word !== null && /\s|,/.test(word))
+    return [
+      possibleRun(words, { onlyShows, loose: false }),
+      ...(onlyShows ? [] : texts.map(looseRun)),
+      ...(feeds ? [possibleRun(words.slice(1), { onlyShows: false, loose: true })] : []),
+    ]
+  })
+  const opaque = targets.opaque.map(({ text }) => looseRun(text))
+  const foreign = foreignTexts(call).map(looseRun)
+  return [...direct, ...opaque, ...foreign]
+}
+
+/** The commands for another kind of shell, or for an unknown tool. */
+function foreignTexts({ action, input }: ToolCall): readonly string[] {
+  if (action.kind === 'shell') return action.language === 'powershell' ? [action.command] : []
+  if (action.kind !== 'unknown' || typeof input !== 'object' || input === null) return []
+  return Object.entries(input).flatMap(([key, value]) =>
+    /^(command|cmd|commands|script|code|args|argv|program|shell)$/i.test(key)
+      ? [JSON.stringify(value) ?? '']
+      : [],
+  )
+}
+
+/** Index of the program in a run: first, inside wrappers, or anywhere in a text. -1 when it is not there. */
+export function programAt(
+  { names, first, loose }: PossibleRun,
+  isProgram: (name: string) => boolean,
+): number {
+  const program = names[first]
+  if (program === undefined) return -1
+  if (loose || runners.has(program) || isWrapper(program)) return names.findIndex(isProgram)
+  return isProgram(program) ? first : -1
+}
+
+/** `/usr/bin/Git.exe` as `git`. */
+export function nameOf(word: string | null | undefined): string {
+  const name = (word?.includes('/') ? basename(word) : (word ?? '')).toLowerCase()
+  return name.includes('.') ? name.replace(/\.(exe|cmd|bat|ps1|js|mjs|cjs|ts)$/, '') : name
+}
+
+function looseRun(text: string): PossibleRun {
+  const words = text.split(/[\s;&|()[\]{}'"`,]+/).filter((word) => word !== '')
+  return possibleRun(words, { loose: true, onlyShows: false })
+}
+
+function possibleRun(
+  words: PossibleRun['words'],
+  how: Pick<PossibleRun, 'loose' | 'onlyShows'>,
+): PossibleRun {
+  const first = words.findIndex((word) => !word?.includes('=') || !/^\w+=/.test(word))
+  return { words, names: words.map(nameOf), first, ...how }
+}
+
+/** They print or search for their words and do not run them. */
+const printers = new Set(
+  'echo printf grep egrep fgrep rg ag ack cat head tail less more bat wc ls tree stat file diff cmp jq yq test [ [[ : true false man type which git gh read export set unset declare local sort uniq cut tr'.split(
+    ' ',
+  ),
+)
+
+/** Programs besides the wrappers that may run what their words name. */
+const runners = new Set(
+  'expect socat parallel bun deno node sh bash zsh dash ksh fish ssh at batch nsenter pwsh powershell cmd find python python3 perl ruby'.split(
+    ' ',
+  ),
+)
+
+const readers = new Set(
+  'sh bash zsh dash ksh fish python python3 node perl ruby at batch expect script pwsh'.split(' '),
+)
+
+/** A shell without a script reads its commands from standard input. */
+function readsCommands(words: readonly (string | null)[]): boolean {
+  const name = nameOf(words[0])
+  if (name === 'xargs' || name === 'parallel') return true
+  return readers.has(name) && !words.slice(1).some((word) => word === null || !/^-(?!$)/.test(word))
 }

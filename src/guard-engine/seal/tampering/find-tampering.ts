@@ -1,7 +1,20 @@
 import type { ToolCall } from '../../../core/hook-event.ts'
-import { type Attempt, type AttemptPlace, attemptOf } from './attempt.ts'
-import { tamperings } from './index.ts'
-import { nameOf, programAt } from './spoken-runs.ts'
+import { shells } from '../../../shell/shell-call.ts'
+import {
+  type AttemptPlace,
+  attemptOf,
+  nameOf,
+  programAt,
+  type TamperAttempt,
+  type Tampering,
+} from './attempt.ts'
+import { opensOwn, patchesOwn, touchesOwn } from './changes-own-files.ts'
+import { hidesFromGit } from './hides-from-git.ts'
+import { endsHelper, shadowsProgram, steeringVariables } from './misleads-hooks.ts'
+import { namesOwn } from './names-own.ts'
+import { ownCommands } from './own-commands.ts'
+import { readsPrivate } from './reads-private.ts'
+import { unguardedAgent } from './unguarded-agent.ts'
 
 const maxDepth = 3
 const maxScriptBytes = 256 * 1024
@@ -22,12 +35,10 @@ export function findTampering(call: ToolCall, place: AttemptPlace, depth = 0): s
   return null
 }
 
-const shells = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'source', '.'])
-
 /** Shell scripts that a call starts, as they are now. */
-function scriptsOf(attempt: Attempt): readonly { readonly path: string; readonly text: string }[] {
+function scriptsOf(attempt: TamperAttempt): readonly { readonly path: string; readonly text: string }[] {
   return attempt.runs.flatMap((run) => {
-    const at = programAt(run, (name) => shells.has(name))
+    const at = programAt(run, (name) => shells.has(name) || name === 'source' || name === '.')
     const direct = at < 0 && !run.loose && run.words[0]?.includes('/') === true
     const script = direct
       ? run.words[0]
@@ -40,3 +51,39 @@ function scriptsOf(attempt: Attempt): readonly { readonly path: string; readonly
     })
   })
 }
+
+/** A shell or a file tool whose input nobody can read may do anything, to the guard as well. */
+export const unreadableCall: Tampering = ({ call }) => {
+  if (call.action.kind !== 'unknown' || call.action.server !== null) return null
+  if (shellTools.test(call.tool)) return `what ${call.tool} is told to run cannot be read`
+  if (fileTools.test(call.tool) && !namesPath(call.input))
+    return `which file ${call.tool} is told to change cannot be read`
+  return null
+}
+
+const shellTools = /^(?:bash|shell|powershell|run_shell_command|local_shell)$/i
+const fileTools = /^(?:write|edit|multiedit|notebookedit|write_file|apply_patch)$/i
+
+function namesPath(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null) return false
+  return Object.entries(input).some(
+    ([key, value]) =>
+      /path|file|uri|name|patch|input/i.test(key) && typeof value === 'string' && value !== '',
+  )
+}
+
+/** Every way to touch the guard that is looked for. */
+const tamperings: readonly Tampering[] = [
+  touchesOwn,
+  readsPrivate,
+  ownCommands,
+  opensOwn,
+  patchesOwn,
+  unguardedAgent,
+  steeringVariables,
+  hidesFromGit,
+  endsHelper,
+  shadowsProgram,
+  unreadableCall,
+  namesOwn,
+]

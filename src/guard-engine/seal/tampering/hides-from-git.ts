@@ -1,5 +1,4 @@
-import type { Attempt, Tampering } from './attempt.ts'
-import { programAt, type SpokenRun } from './spoken-runs.ts'
+import { type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
 /** Files that git is told not to see would change without the tree's fingerprint changing; and git can sweep own files away. */
 export const hidesFromGit: Tampering = (attempt) => {
@@ -15,7 +14,7 @@ export const hidesFromGit: Tampering = (attempt) => {
   return null
 }
 
-function steersGit(path: string, { world, text }: Attempt): boolean {
+function steersGit(path: string, { world, text }: TamperAttempt): boolean {
   const real = world.resolve(path).real
   return [path, real].some(
     (name) =>
@@ -27,7 +26,7 @@ function steersGit(path: string, { world, text }: Attempt): boolean {
 
 const blindingKey = /excludesfile|fsmonitor|ignorestat|untrackedcache|\bworktree\b|trustctime|checkstat/i
 
-type Words = SpokenRun['words']
+type Words = PossibleRun['words']
 
 /** `git -C dir -c key=value clean` as `git clean`. */
 function withoutGlobalOptions(words: Words): Words {
@@ -50,7 +49,7 @@ function blinds(words: Words): string | null {
 }
 
 /** `git clean` and `git stash -u` take untracked files away, and hook settings often are untracked. */
-function sweeps(words: Words, attempt: Attempt): string | null {
+function sweeps(words: Words, attempt: TamperAttempt): string | null {
   const command = words.find((word) => word !== null && !word.startsWith('-')) ?? null
   const flags = words.filter((word) => /^-/.test(word ?? '')).join(' ')
   const untracked =
@@ -75,7 +74,7 @@ function sweeps(words: Words, attempt: Attempt): string | null {
   return null
 }
 
-function lostBelow(places: readonly (string | null)[], attempt: Attempt): string | null {
+function lostBelow(places: readonly (string | null)[], attempt: TamperAttempt): string | null {
   for (const path of places.flatMap((place) => attempt.pathsOf(place ?? '.'))) {
     const lost = lostAt(path, attempt)
     if (lost !== null) return lost
@@ -84,7 +83,7 @@ function lostBelow(places: readonly (string | null)[], attempt: Attempt): string
 }
 
 /** The own path at a path or, when there is one, below it. */
-function lostAt(path: string, { world, match }: Attempt): string | null {
+function lostAt(path: string, { world, match }: TamperAttempt): string | null {
   const found = match(path)
   if (found === null) return null
   if (found.relation !== 'above') return found.own

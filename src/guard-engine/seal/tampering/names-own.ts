@@ -1,8 +1,7 @@
 import { basename, dirname } from 'node:path'
 import type { OpaquePart } from '../../targets.ts'
 import { fold } from '../own-match.ts'
-import type { Attempt, Tampering } from './attempt.ts'
-import { programAt } from './spoken-runs.ts'
+import { programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
 /** A part nobody can judge that speaks of an own file is taken for an attempt on it. */
 export const namesOwn: Tampering = (attempt) => {
@@ -16,7 +15,7 @@ export const namesOwn: Tampering = (attempt) => {
 const later = new Set(['at', 'batch', 'crontab', 'systemd-run', 'schtasks'])
 const interpreters = /^(python[\d.]*|node|bun|deno|tsx|perl|ruby|php|lua)$/
 
-function unjudgedParts(attempt: Attempt): readonly OpaquePart[] {
+function unjudgedParts(attempt: TamperAttempt): readonly OpaquePart[] {
   const { targets, runs, text, world, pathsOf, wroteIt } = attempt
   const delayed = runs.some((run) => programAt(run, (name) => later.has(name)) >= 0)
   const scripts = runs.flatMap((run) => {
@@ -41,7 +40,7 @@ function unjudgedParts(attempt: Attempt): readonly OpaquePart[] {
   ]
 }
 
-function ownNamedIn(text: string, { world }: Attempt): string | null {
+function ownNamedIn(text: string, { world }: TamperAttempt): string | null {
   return (
     world.own.find((own) => {
       const folded = fold(own)

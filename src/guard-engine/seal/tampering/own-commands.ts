@@ -1,5 +1,4 @@
-import type { Tampering } from './attempt.ts'
-import { nameOf, programAt, type SpokenRun } from './spoken-runs.ts'
+import { nameOf, type PossibleRun, programAt, type Tampering } from './attempt.ts'
 
 /** Commands of the guard that are a person's alone, and the hook program itself, which would believe a made-up payload. */
 export const ownCommands: Tampering = ({ runs, call, text }) => {
@@ -9,7 +8,7 @@ export const ownCommands: Tampering = ({ runs, call, text }) => {
     if (startsHook(run))
       return 'the hook program is started by the agent program alone: events cannot be made up'
   }
-  const runsGuard = runs.some((run) => !run.talks && programAt(run, (name) => name === 'gantry') >= 0)
+  const runsGuard = runs.some((run) => !run.onlyShows && programAt(run, (name) => name === 'gantry') >= 0)
   const misled = runsGuard && call.action.kind === 'shell' ? misleading.exec(text)?.[1] : undefined
   return misled === undefined ? null : `it would run the guard with another ${misled}`
 }
@@ -20,8 +19,8 @@ const misleading =
 
 const personal = new Set(['unlock', 'waive', 'seal', 'install', 'uninstall', 'hook'])
 
-function personalCommand({ words, loose, talks }: SpokenRun): string | null {
-  if (talks) return null
+function personalCommand({ words, loose, onlyShows }: PossibleRun): string | null {
+  if (onlyShows) return null
   if (!loose && words.some((word) => word === '--help' || word === '-h' || word === '--dry-run')) return null
   for (const [index, word] of words.entries()) {
     const behindGantry = index > 0 && nameOf(words[index - 1]) === 'gantry'
@@ -37,7 +36,7 @@ function personalCommand({ words, loose, talks }: SpokenRun): string | null {
 
 const interpreters = new Set(['node', 'bun', 'deno', 'tsx'])
 
-function startsHook(run: SpokenRun): boolean {
+function startsHook(run: PossibleRun): boolean {
   const { words, loose } = run
   if (isHook(nameOf(words[0]))) return true
   const at = programAt(run, (name) => interpreters.has(name))

@@ -1,8 +1,7 @@
 import { basename, dirname, sep } from 'node:path'
 import { guardHome } from '../../ledger/ledger-place.ts'
 import { fold, isInside } from '../own-match.ts'
-import type { Attempt, Tampering } from './attempt.ts'
-import { nameOf, programAt } from './spoken-runs.ts'
+import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
 /** The ledger, its key and the helper's socket: an agent has no business there, not even to read. */
 export const readsPrivate: Tampering = (attempt) => {
@@ -61,7 +60,7 @@ export const readsPrivate: Tampering = (attempt) => {
 /** Programs that take everything below a directory somewhere else. */
 const takers = new Set('tar gtar bsdtar zip 7z rsync scp cpio'.split(' '))
 
-function takesAlong(word: string, attempt: Attempt, home: readonly string[]): boolean {
+function takesAlong(word: string, attempt: TamperAttempt, home: readonly string[]): boolean {
   return attempt
     .pathsOf(word)
     .some((path) => path !== '/' && home.some((directory) => isInside(directory, fold(path))))
@@ -80,7 +79,7 @@ function asPath(text: string): string {
   return text.replace(/^file:\/\/[^/]*/i, '')
 }
 
-function privateDirectories({ world }: Attempt): readonly string[] {
+function privateDirectories({ world }: TamperAttempt): readonly string[] {
   const home = guardHome({ ...world.env, HOME: world.home })
   const above = dirname(home)
   const top = basename(above) === 'gantry' ? above : home

@@ -1,5 +1,4 @@
-import type { Attempt, Tampering } from './attempt.ts'
-import { programAt, type SpokenRun } from './spoken-runs.ts'
+import { type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
 /** Another agent, started so that it has no hooks, would do what this one may not. */
 export const unguardedAgent: Tampering = (attempt) => {
@@ -24,7 +23,7 @@ interface NestedAgent {
   /** Of the program, or the end of its package's name. */
   readonly names: readonly string[]
   /** The word that leaves the hooks out. */
-  turnsOff(words: Words, attempt: Attempt): string | null
+  turnsOff(words: Words, attempt: TamperAttempt): string | null
 }
 
 const agents: Readonly<Record<string, NestedAgent>> = {
@@ -64,7 +63,7 @@ const agents: Readonly<Record<string, NestedAgent>> = {
 const anyAgent = new Set(Object.values(agents).flatMap(({ names }) => names))
 
 /** `npx @vendor/name@version`: the name behind the vendor. */
-function packageAt({ words }: SpokenRun, names: readonly string[]): number {
+function packageAt({ words }: PossibleRun, names: readonly string[]): number {
   return words.findIndex((word) => {
     const name = word?.includes('@') === true ? /^(?:@[\w-]+\/)?([\w-]+)(?:@.*)?$/.exec(word)?.[1] : undefined
     return name !== undefined && names.includes(name)
@@ -89,7 +88,7 @@ function valueOff(words: Words, flags: readonly string[], isOff: (value: string)
   return null
 }
 
-function settingsOff(words: Words, attempt: Attempt): string | null {
+function settingsOff(words: Words, attempt: TamperAttempt): string | null {
   return valueOff(words, ['--settings'], (value) => {
     const texts = value.trim().startsWith('{')
       ? [value]
@@ -115,7 +114,7 @@ function mention(words: Words, pattern: RegExp): string | null {
 const otherHome =
   /\b(CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|CODEX_HOME|GEMINI_CLI_HOME|COPILOT_HOME|OPENCODE_\w+|XDG_(?:CONFIG|STATE)_HOME|HARNESS_\w+|GANTRY_\w+|CLAUDE_PROJECT_DIR|HOME|LD_PRELOAD|BASH_ENV)=/
 
-function environmentOff({ text, call }: Attempt): string | null {
+function environmentOff({ text, call }: TamperAttempt): string | null {
   if (call.action.kind !== 'shell') return null
   return (
     otherHome.exec(text)?.[1] ?? (/\benv\s+(-\S+\s+)*-(i|-ignore-environment)\b/.test(text) ? 'env -i' : null)
@@ -123,7 +122,7 @@ function environmentOff({ text, call }: Attempt): string | null {
 }
 
 /** The project's hooks are found from the directory an agent starts in. */
-function elsewhere({ pathsOf, root }: Attempt): string | null {
+function elsewhere({ pathsOf, root }: TamperAttempt): string | null {
   const outside = pathsOf('.').find((directory) => directory !== root && !directory.startsWith(`${root}/`))
   return outside === undefined ? null : `in ${outside}, where the project's hooks do not count`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isInterpreter } from './interpreters.ts'
+import { isInterpreter } from './interpreter-call.ts'
 
 test.each(
   'python python3 python3.12 pypy pypy3 ipython ipython3 node nodejs bun tsx ts-node deno perl perl5.36 ruby ruby3.2 jruby php php8.3 lua lua5.4 luajit osascript Rscript R julia elixir swift groovy scala jshell emacs tclsh expect guile sbcl clisp racket'.split(

@@ -1,17 +1,18 @@
 import { posix } from 'node:path'
-import { isLiteral, type ShellUnit } from './shell-unit.ts'
+import type { SimpleCommand } from './simple-command.ts'
+import { isKnown } from './unknown.ts'
 
 /** What earlier parts of a script did to the shell that runs the later ones. */
-export interface ShellState {
-  /** Working directory; null when it cannot be told. */
+export interface ScriptState {
+  /** Working directory; null when it is not known. */
   readonly directory: string | null
   readonly pipefail: boolean
-  /** Why what runs from here on may not be what it says; null when nothing speaks for that. */
+  /** Why later commands may mean something else than they say; null when there is no sign of that. */
   readonly changed: string | null
 }
 
-/** What holds whichever of two ways the script took. */
-export function eitherState(a: ShellState, b: ShellState): ShellState {
+/** What is true whichever of two ways the script took. */
+export function eitherState(a: ScriptState, b: ScriptState): ScriptState {
   return {
     directory: a.directory === b.directory ? a.directory : null,
     pipefail: a.pipefail && b.pipefail,
@@ -20,21 +21,26 @@ export function eitherState(a: ShellState, b: ShellState): ShellState {
 }
 
 /** The state after a simple command. */
-export function stateAfter(unit: ShellUnit, state: ShellState): ShellState {
-  const [name, ...args] = unit.words
-  const changed = (why: string): ShellState => ({ ...state, changed: state.changed ?? why })
+export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptState {
+  const [name, ...args] = ownWords(command)
+  const changed = (why: string): ScriptState => ({ ...state, changed: state.changed ?? why })
   if (name === undefined) {
-    const steering = unit.assignments.find((assignment) => !isHarmlessVariable(assignment.name))
+    const steering = command.assignments.find((assignment) => !isHarmlessVariable(assignment.name))
     return steering === undefined ? state : changed(`\`${steering.name}\` is set before it`)
   }
-  if (!isLiteral(name)) return changed('a command whose name only the shell knows stands before it')
+  if (!isKnown(name)) return changed('a command before it has a name that only the shell knows')
   switch (name) {
     case 'cd':
     case 'pushd':
     case 'popd':
       return { ...state, directory: directoryAfter(name, args, state.directory) }
     case 'set':
-      return stateAfterSet(args, state) ?? changed(`\`set ${args.join(' ')}\` stands before it`)
+      return (
+        stateAfterSet(args, state) ?? {
+          ...changed(`\`set ${args.join(' ')}\` is before it`),
+          pipefail: state.pipefail || /(?:^| )-\w*o pipefail(?: |$)/.test(args.join(' ')),
+        }
+      )
     case 'source':
     case '.':
       return isVirtualEnvironment(args)
@@ -57,7 +63,7 @@ export function stateAfter(unit: ShellUnit, state: ShellState): ShellState {
     case 'logout':
       return name === 'exec' && args.length === 0
         ? state
-        : changed(`\`${name}\` stands before it, and the shell may have ended there`)
+        : changed(`\`${name}\` is before it, and the shell may have ended there`)
     case 'alias':
     case 'unalias':
     case 'eval':
@@ -76,12 +82,19 @@ export function stateAfter(unit: ShellUnit, state: ShellState): ShellState {
   }
 }
 
-/** Moves the shell elsewhere; `cd .` does not. */
-export function movesShell({ words: [name, ...args] }: ShellUnit): boolean {
+/** Whether the command changes the shell's directory; `cd .` does not. */
+export function movesShell(command: SimpleCommand): boolean {
+  const [name, ...args] = ownWords(command)
   return name === 'pushd' || name === 'popd' || (name === 'cd' && !stays(args))
 }
 
-/** Variables that change how a run looks, not what it runs. */
+/** `command cd x` runs the shell's own `cd`. */
+function ownWords({ words }: SimpleCommand): readonly string[] {
+  const at = words.findIndex((word) => word !== 'command')
+  return at === -1 ? words : words.slice(at)
+}
+
+/** Variables that change how the output of a run looks, not what it runs. */
 export function isHarmlessVariable(name: string | undefined): boolean {
   return name !== undefined && harmless.has(name)
 }
@@ -106,19 +119,19 @@ function stays(args: readonly string[]): boolean {
   return args.length === 1 && /^\.\/*$/.test(args[0] ?? '')
 }
 
-/** A relative way is not followed: whether the known directory is the one before or after the call differs by agent. */
+/** A relative path is not followed: agents differ in whether the known directory is the one before or after the call. */
 function directoryAfter(name: string, args: readonly string[], before: string | null): string | null {
   if (name !== 'cd') return null
   if (stays(args)) return before
   const [target, ...more] = args[0] === '--' ? args.slice(1) : args
-  if (target === undefined || more.length > 0 || !isLiteral(target) || !target.startsWith('/')) return null
+  if (target === undefined || more.length > 0 || !isKnown(target) || !target.startsWith('/')) return null
   return posix.normalize(target)
 }
 
 const shellOptions = new Set(['errexit', 'nounset', 'pipefail', 'xtrace', 'verbose'])
 
 /** null when an option is set that changes how commands run or end. */
-function stateAfterSet(args: readonly string[], state: ShellState): ShellState | null {
+function stateAfterSet(args: readonly string[], state: ScriptState): ScriptState | null {
   let { pipefail } = state
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] ?? ''

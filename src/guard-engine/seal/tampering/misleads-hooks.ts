@@ -1,0 +1,121 @@
+import { basename, delimiter, dirname } from 'node:path'
+import { fold } from '../own-match.ts'
+import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
+
+/** Another program under the name of one that the hooks, or the evidence, are made with; or one that is put into all of them. */
+export const shadowsProgram: Tampering = (attempt) => {
+  const places = programPlaces(attempt)
+  for (const { path, how } of attempt.targets.writes) {
+    const real = attempt.world.resolve(path).real
+    if ([path, real].some((name) => isLoaded(name)))
+      return `${path} is loaded into every program, the hooks among them`
+    if ([path, real].some((name) => programs.test(basename(name)) && places.has(fold(dirname(name)))))
+      return `${path} would stand in for a program that the hooks are started or the tree is read with`
+    if (isRunner(path, attempt) && !/mode|owner|removes/.test(how))
+      return `${path} would stand in for a program that the evidence is made with`
+    if (fold(path) === fold(`${attempt.world.home}/.claude.json`))
+      return `${path} says which projects are trusted, and without trust no hook of a project runs`
+  }
+  return null
+}
+
+const programs = /^(?:node|git|sh|env|gantry|claude|codex|gemini|copilot|cursor-agent|opencode)$/i
+
+/** In the directory npm puts before all others: one that is there, or one by whose name tests are run. */
+function isRunner(path: string, { world }: TamperAttempt): boolean {
+  if (!path.endsWith(`/node_modules/.bin/${basename(path)}`)) return false
+  return (
+    world.resolve(path).kind !== 'missing' || programs.test(basename(path)) || runners.test(basename(path))
+  )
+}
+
+const runners =
+  /^(?:npm|npx|pnpm|yarn|tsx?|ts-node|vitest|jest|mocha|ava|tap|c8|nyc|tsc|eslint|biome|playwright|cypress)$/i
+
+function isLoaded(path: string): boolean {
+  return /^\/etc\/ld\.so\.(?:preload|conf)$|^\/etc\/ld\.so\.conf\.d\//.test(path)
+}
+
+function programPlaces({ world }: TamperAttempt): ReadonlySet<string> {
+  const listed = (world.env.PATH ?? '').split(delimiter).filter((place) => place !== '')
+  return new Set([...listed, '/bin', '/usr/bin', '/usr/local/bin', `${world.home}/bin`].map(fold))
+}
+
+/** Variables that would lead later hooks astray, put where later processes take them from. */
+export const steeringVariables: Tampering = (attempt) => {
+  const { text } = attempt
+  const named = hints.some((hint) => text.includes(hint)) ? steering.exec(text)?.[0] : undefined
+  if (named === undefined) return null
+  const file = attempt.targets.writes.find(({ path }) => isStartFile(path, attempt))
+  if (file !== undefined)
+    return `it would put ${named} into ${file.path}, from where later hooks would take it`
+  const { call, runs } = attempt
+  if (call.action.kind === 'unknown' && /disableAllHooks|allowManagedHooksOnly/.test(attempt.text))
+    return `it would set ${named}`
+  const lasting =
+    runs.some((run) => setsForAll(run.words)) ||
+    runs.some((run) => programAt(run, (name) => name === 'launchctl' || name === 'setx') >= 0)
+  if (lasting) return `it would set ${named} for every process to come`
+  if (call.action.kind === 'shell' && /\$\{?CLAUDE_ENV_FILE\b/.test(attempt.text))
+    return `it would put ${named} into the session's environment file`
+  return null
+}
+
+/** Each match of `steering` has one of them in it. To look for them is quicker than to compile it, which a hook does every time. */
+const hints =
+  'HARNESS_ GANTRY_ CLAUDE_ CODEX_HOME XDG_STATE_HOME LD_PRELOAD NODE_OPTIONS disableAllHooks allowManagedHooksOnly claude codex gemini copilot cursor-agent opencode'.split(
+    ' ',
+  )
+
+const steering =
+  /\bHARNESS_\w+|\bGANTRY_\w+|\bCLAUDE_(?:PROJECT_DIR|CONFIG_DIR|ENV_FILE|CODE_SIMPLE|PLUGIN_ROOT|PLUGIN_DATA)(?==)|\bCODEX_HOME(?==)|\bXDG_STATE_HOME(?==)|\bLD_PRELOAD|\bNODE_OPTIONS=["']?[^\n]*--?(?:require|import|r|loader)\b|\bdisableAllHooks|\ballowManagedHooksOnly|\b(?:alias\s+|function\s+)?(?:claude|codex|gemini|copilot|cursor-agent|opencode)(?:=|\s*\(\)\s*\{)/
+
+const startFiles =
+  /^(\.(bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|envrc|pam_environment|xprofile|xsessionrc)|environment|bash\.bashrc|zshenv|profile|config\.fish)$/i
+
+function isStartFile(path: string, { world }: TamperAttempt): boolean {
+  const envFile = world.env.CLAUDE_ENV_FILE
+  if (envFile !== undefined && envFile !== '' && path === envFile) return true
+  return (
+    startFiles.test(basename(path)) ||
+    startFiles.test(basename(world.resolve(path).real)) ||
+    /\/(environment|profile|fish\/conf)\.d\//.test(path) ||
+    /\/session-env\//.test(path)
+  )
+}
+
+function setsForAll(words: readonly (string | null)[]): boolean {
+  return (
+    words.includes('systemctl') &&
+    words.some((word) => word === 'set-environment' || word === 'import-environment')
+  )
+}
+
+/** Ending the hook or its resident helper. */
+export const endsHelper: Tampering = ({ runs, text, call }) => {
+  if (call.action.kind !== 'shell') return null
+  const ends = runs.some((run) => programAt(run, (name) => killers.has(name)) >= 0)
+  if (!ends) return null
+  const byName = runs.some((run) => {
+    const at = programAt(run, (name) => name === 'pkill' || name === 'killall' || name === 'skill')
+    return (
+      at >= 0 && run.words.slice(at + 1).some((word) => /gantry|hook-bin/i.test(nameOf(word) + (word ?? '')))
+    )
+  })
+  return byName ||
+    /hook-bin|pgrep[^;|&\n]*gantry|gantry[ -]guard|guard\.sock|gantry-hook|[\w/]*guard[\w-]*\.pid/.test(text)
+    ? "it would end the guard's own processes"
+    : null
+}
+
+const killers = new Set([
+  'kill',
+  'pkill',
+  'killall',
+  'skill',
+  'fuser',
+  'xargs',
+  'systemctl',
+  'taskkill',
+  'stop-process',
+])

@@ -1,0 +1,63 @@
+import type { ExitRelation } from './wrappers.ts'
+
+/** What is known about how a piece of shell ended. */
+export interface ExitStatus {
+  /** null when unknown. */
+  readonly code: number | null
+  /** The code is a conclusion, not what was seen. */
+  readonly approximate: boolean
+}
+
+export const unknownExit: ExitStatus = { code: null, approximate: false }
+
+/** It certainly failed, with an unknown code. */
+export const someFailure: ExitStatus = { code: 1, approximate: true }
+
+/** The exit status of `a`, from that of `! a`. */
+export function oppositeExit({ code, approximate }: ExitStatus): ExitStatus {
+  if (code === null) return unknownExit
+  return code === 0 ? someFailure : { code: 0, approximate }
+}
+
+/** The exit status of a command, from that of its wrapper. */
+export function exitInside(wrapper: ExitStatus, relation: ExitRelation): ExitStatus {
+  if (relation === 'none') return unknownExit
+  return relation === 'similar' && wrapper.code !== 0 && wrapper.code !== null ? someFailure : wrapper
+}
+
+export interface ChainExits {
+  readonly parts: readonly ExitStatus[]
+  /** One of the first `count` parts failed with this code, and it is not known which. */
+  readonly blame: { readonly count: number; readonly code: number } | null
+}
+
+/**
+ * What the end of a chain says about each of its parts. Chains associate to the left: `a && b || c` is `(a && b) || c`.
+ * `operators[i]` is before part `i + 1`; `failing(i)` says that part `i` always fails, as in `|| exit 1`.
+ */
+export function exitsInChain(
+  operators: readonly string[],
+  whole: ExitStatus,
+  failing: (part: number) => boolean,
+): ChainExits {
+  const fromRight: ExitStatus[] = []
+  const answer = (blame: ChainExits['blame']): ChainExits => {
+    const missing = Array.from({ length: operators.length + 1 - fromRight.length }, () => unknownExit)
+    return { parts: [...missing, ...fromRight.reverse()], blame }
+  }
+  let rest = whole
+  for (let index = operators.length; index >= 1 && rest.code !== null; index -= 1) {
+    const isOr = operators[index - 1] === '||'
+    if (!isOr && rest.code !== 0) return answer({ count: index + 1, code: rest.code })
+    if (isOr && rest.code === 0) {
+      // Either side succeeded; the right one only when it can.
+      if (!failing(index)) return answer(null)
+      fromRight.push(unknownExit)
+    } else {
+      fromRight.push(rest)
+      if (isOr) rest = someFailure
+    }
+  }
+  if (rest.code !== null) fromRight.push(rest)
+  return answer(null)
+}

@@ -1,0 +1,128 @@
+import { readInterpreterCall } from './code/interpreter-call.ts'
+import { type Arg, argOf } from './interpreter.ts'
+import { readShellCall, shells } from './shell-call.ts'
+import type { SimpleCommand } from './simple-command.ts'
+import { isKnown } from './unknown.ts'
+import { type ExitRelation, unwrap } from './wrappers.ts'
+
+/** What a command really runs, without its wrappers, as far as its words show it. */
+export interface UnwrappedCommand {
+  /** The command from the outside in: `timeout 5 tool a`, then `tool a`. */
+  readonly layers: readonly (readonly Arg[])[]
+  /** The shell text that the innermost layer runs. */
+  readonly script: InnerScript | null
+  /** The innermost layer is a shell or a wrapper with nothing in its words: it may take commands from standard input. */
+  readonly readsInput: boolean
+  /** How the whole ends compared with the innermost layer or the script. */
+  readonly exit: ExitRelation
+  /** Variables that wrappers set, as `NAME=value`. */
+  readonly assignments: readonly string[]
+  /** A wrapper may stop the command after a time, with exit code 124. */
+  readonly limited: boolean
+}
+
+export interface InnerScript {
+  readonly source: string
+  readonly pipefail: boolean
+}
+
+/**
+ * Takes wrappers, shells and interpreters off a command: `env X=1 tool a`, `bash -lc '…'`, `python tool.py`. With `plain` only those
+ * that run the inner command unchanged and end as it ends.
+ */
+export function unwrapCommand(words: readonly Arg[], which: 'all' | 'plain' = 'all'): UnwrappedCommand {
+  const layers = [words]
+  const assignments: string[] = []
+  let exit: ExitRelation = 'same'
+  let limited = false
+  let script: InnerScript | null = null
+  let layer = unwrapLayer(words)
+  while (layer !== null && layer.kind !== 'nothing' && layers.length < maxLayers) {
+    if (which === 'plain' && !layer.plain) break
+    if (exit !== 'none' && layer.exit !== 'same') exit = layer.exit
+    assignments.push(...layer.assignments)
+    limited ||= layer.limited
+    if (layer.kind === 'script') {
+      script = { source: layer.source, pipefail: layer.pipefail }
+      break
+    }
+    layers.push(layer.words)
+    layer = unwrapLayer(layer.words)
+  }
+  return { layers, script, readsInput: layer?.kind === 'nothing', exit, assignments, limited }
+}
+
+/** The command inside wrappers that run it unchanged, and its script when that is a shell with a literal text. */
+export function unwrapPlain(outer: SimpleCommand): PlainCommand {
+  const { layers, script, assignments, limited } = unwrapCommand(outer.words.map(argOf), 'plain')
+  const set = assignments.map((text) => ({ name: text.slice(0, text.indexOf('=')), text }))
+  const command = {
+    ...outer,
+    words: (layers.at(-1) ?? []).map(({ value }) => value),
+    assignments: [...outer.assignments, ...set],
+  }
+  return { command, script: script !== null && isKnown(script.source) ? script : null, limited }
+}
+
+export interface PlainCommand {
+  readonly command: SimpleCommand
+  readonly script: InnerScript | null
+  readonly limited: boolean
+}
+
+const maxLayers = 16
+
+interface LayerEffect {
+  readonly exit: ExitRelation
+  readonly assignments: readonly string[]
+  readonly plain: boolean
+  readonly limited: boolean
+}
+
+type Layer =
+  | ({ readonly kind: 'words'; readonly words: readonly Arg[] } & LayerEffect)
+  | ({ readonly kind: 'script' } & InnerScript & LayerEffect)
+  | { readonly kind: 'nothing' }
+
+const faithful: LayerEffect = { exit: 'same', assignments: [], plain: true, limited: false }
+const changing: LayerEffect = { ...faithful, plain: false }
+
+function unwrapLayer([program, ...args]: readonly Arg[]): Layer | null {
+  if (program === undefined) return null
+  const name = program.value.slice(program.value.lastIndexOf('/') + 1)
+  if (shells.has(name)) return unwrapShell(program.value, args)
+  if (name === '.' || name === 'source') return command(args)
+  if (name === 'find') return unwrapFind(args)
+  const layers = unwrap(name, args)
+  if (layers !== null) {
+    const layer = layers.find(({ kind }) => kind === 'script') ?? layers[0]
+    if (layer === undefined) return { kind: 'nothing' }
+    return layer.kind === 'script' ? { ...layer, pipefail: false } : layer
+  }
+  const call = readInterpreterCall(name, args)
+  return call === null ? null : command(call.runs)
+}
+
+function unwrapShell(program: string, args: readonly Arg[]): Layer {
+  const { script, file, rest, pipefail, plain } = readShellCall(args)
+  if (script !== null) {
+    const isPlain = plain && rest.length === 0 && posixShell.test(program)
+    return { kind: 'script', source: script.value, ...faithful, pipefail, plain: isPlain }
+  }
+  return file === null ? { kind: 'nothing' } : command([file, ...rest])
+}
+
+/** A shell whose language and exit codes are certain. */
+const posixShell = /^(?:\/(?:usr\/)?bin\/)?(?:ba|da|z|k)?sh$/
+
+function unwrapFind(args: readonly Arg[]): Layer | null {
+  const start = args.findIndex(({ value }) => /^-(exec|execdir|ok|okdir)$/.test(value))
+  if (start === -1) return null
+  const end = args.findIndex(({ value }, index) => index > start && (value === ';' || value === '+'))
+  const inner = command(args.slice(start + 1, end === -1 ? args.length : end))
+  return inner.kind === 'words' ? { ...inner, exit: 'none' } : inner
+}
+
+function command(words: readonly Arg[]): Layer {
+  return words.length === 0 ? { kind: 'nothing' } : { kind: 'words', words, ...changing }
+}
