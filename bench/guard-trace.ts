@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { readTrace } from '../src/guard/trace/read-trace.ts'
 import type { TraceRecord } from '../src/guard-engine/views/trace-log.ts'
 import { readJsonlBatches } from '../src/io/jsonl.ts'
-import { appendSink } from '../src/io/sink.ts'
+import { appendOutput } from '../src/io/text-output.ts'
 import { type Figure, inMemory, inTemporary, timed } from './figure.ts'
 
 const sizeMb = Number(process.env.GANTRY_BENCH_TRACE_MB ?? 128)
@@ -65,7 +65,7 @@ async function parseLines(path: string, lines: number): Promise<void> {
 }
 
 function write(path: string): number {
-  const sink = appendSink(path)
+  const sink = appendOutput(path)
   let bytes = 0
   let lines = 0
   while (bytes < sizeMb * mb) {

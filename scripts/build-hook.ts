@@ -79,10 +79,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
     /^src\/(?:rules|guard-engine)\/settings\/(?:check-values|json-source)\.ts$|^src\/core\/nearest\.ts$/,
   ],
   ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
-  [
-    'processes',
-    /^src\/io\/(?:capped-|pipe|input-file|ids|info-exclude)|^src\/(?:rules|guard-engine)\/facts\/tree-fingerprint\.ts$/,
-  ],
+  ['processes', /^src\/io\/(?:capped-|ids)|^src\/(?:rules|guard-engine)\/facts\/tree-fingerprint\.ts$/],
   [
     'after-a-tool',
     /^src\/(?:rules|guard-engine)\/(?:trace\/append-trace|facts\/edited-files|tests\/test-files)\.ts$/,
@@ -95,7 +92,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
     'after-a-tool',
     /^src\/(?:rules|guard-engine)\/(?:store-event\/(?:normalise-line|outcome-signature)|views\/(?!show-event|views-directory).*)\.ts$/,
   ],
-  ['after-a-tool', /^src\/io\/(?:rotating-log|lock|content-hash)\.ts$|^src\/agents\/hooks\/outcome\.ts$/],
+  ['after-a-tool', /^src\/io\/(?:rotating-log|lock|content-hash)\.ts$/],
   [
     'resident',
     /^src\/guard\/hook\/resident\/(?!resident-at|socket-path)|^src\/io\/(?:unix-socket|start-detached)/,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { version } from './core/version.ts'
 import { runHook } from './guard/hook/run-hook.ts'
-import { leaveNow, writeOut } from './io/leave.ts'
+import { leaveNow, writeOut } from './io/exit-now.ts'
 
 /**
  * The program of the hooks: one payload on stdin, one answer on stdout and by the exit code, nothing else anywhere. `hookBin` is

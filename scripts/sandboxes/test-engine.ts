@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cacheDirectory } from '../../src/io/cache-directory.ts'
+import { cacheDirectory } from '../../src/io/host.ts'
 import { readProcess } from '../../src/io/process-table.ts'
 import { askOverUnixHttp } from '../../src/io/unix-http.ts'
 

@@ -210,7 +210,7 @@ export type StopDecision = { readonly kind: 'allow' } | { readonly kind: 'refuse
  * How the agent gets its model; whoever composes it passes this. `default` leaves the choice to the keys that are set. Throws
  * GantryError when there is no access; sends nothing.
  */
-export type OpenModel = (
+export type ModelOpener = (
   name: string,
   options: {
     readonly env: Readonly<Record<string, string>>

@@ -11,7 +11,7 @@ import { codex } from './codex/codex.ts'
 import { codexAgentSchema } from './codex/schema.ts'
 import { createCommandAgent } from './command/command.ts'
 import { commandAgentSchema } from './command/schema.ts'
-import type { AgentDriver, OpenModel } from './contract.ts'
+import type { AgentDriver, ModelOpener } from './contract.ts'
 import { copilot } from './copilot/copilot.ts'
 import { copilotAgentSchema } from './copilot/schema.ts'
 import { gemini } from './gemini/gemini.ts'
@@ -40,7 +40,7 @@ export interface AgentPlace {
   /** Absolute: the directory of the configuration file, which relative paths in it start from. */
   readonly base: string
   /** For agents that run in process. Without it they have no access to a model. */
-  readonly openModel?: OpenModel
+  readonly openModel?: ModelOpener
 }
 
 /** Drivers that need no configuration: their name is enough for `--agent`. */
@@ -84,7 +84,7 @@ export function createAgent(name: string, config: AgentConfig, place: AgentPlace
   }
 }
 
-const noModels: OpenModel = async () => {
+const noModels: ModelOpener = async () => {
   throw new GantryError('NOT_FOUND', 'cannot proceed without model access', {
     hint: 'Whoever makes the agent gives it none.',
   })

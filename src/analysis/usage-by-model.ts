@@ -1,6 +1,5 @@
-import { addTokens } from '../core/add-tokens.ts'
 import type { GantryEvent } from '../core/event.ts'
-import type { ModelUsage, TokenUsage } from '../core/trial.ts'
+import { addTokens, type ModelUsage, type TokenUsage } from '../core/trial.ts'
 
 export interface UsageFold {
   add(event: GantryEvent): void

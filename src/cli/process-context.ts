@@ -1,6 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
-import { stdoutSink } from '../io/sink.ts'
+import { streamOutput } from '../io/text-output.ts'
 import type { CliContext, CliStream } from './context.ts'
 
 /** The real process as a command's context, with Ctrl-C turned into an abort signal. */
@@ -40,7 +40,7 @@ function workingDirectory(): string {
 }
 
 function streamOf(stream: NodeJS.WriteStream): CliStream {
-  const sink = stdoutSink(stream)
+  const sink = streamOutput(stream)
   return {
     write: sink.write,
     drain: sink.drain,

@@ -1,5 +1,5 @@
 import { formatDuration } from '../core/duration.ts'
-import { monotonicMs } from '../io/monotonic.ts'
+import { monotonicMs } from '../io/clock.ts'
 import { type Display, plainDisplay, type View } from '../report/console/display.ts'
 import type { ReporterContext } from '../report/contract.ts'
 import { plainLine } from '../report/plain-text.ts'

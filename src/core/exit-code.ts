@@ -1,3 +1,5 @@
+import type { RunSummary } from './summary.ts'
+
 /** What the process tells its caller. One code per class of outcome, shared by every command. */
 export const exitCode = {
   pass: 0,
@@ -9,3 +11,26 @@ export const exitCode = {
 } as const
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
+
+/**
+ * What a finished run tells its caller. A run that found out nothing at all is never a success; with `strict` neither is one
+ * that is partial, or whose pass rates may lie below the threshold for all it knows.
+ */
+export function exitCodeOf(summary: RunSummary, { strict }: { readonly strict: boolean }): ExitCode {
+  switch (summary.verdict) {
+    case 'infra':
+      return exitCode.infra
+    case 'invalid':
+      return exitCode.usage
+    case 'fail':
+      return exitCode.failed
+    case 'pass':
+    case 'partial':
+    case 'inconclusive':
+      break
+  }
+  if (summary.counts.pass + summary.counts.fail === 0) return exitCode.inconclusive
+  const { threshold = 1 } = summary
+  const isDoubtful = threshold < 1 && summary.cases.some(({ passRate }) => passRate.low < threshold)
+  return strict && (summary.notRun > 0 || isDoubtful) ? exitCode.inconclusive : exitCode.pass
+}

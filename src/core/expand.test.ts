@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { expandVariables } from './expand.ts'
+import { definedVariables, expandVariables } from './expand.ts'
 
 const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/)
 
@@ -39,4 +39,11 @@ test('the pieces between variables are kept and the values put in between', () =
       expect(expandVariables(text, env)).toEqual({ text: expected, missing: [] })
     }),
   )
+})
+
+test('names without a value are left out, empty values are kept', () => {
+  expect(definedVariables({ PATH: '/bin', NOTHING: undefined, EMPTY: '' })).toEqual({
+    PATH: '/bin',
+    EMPTY: '',
+  })
 })

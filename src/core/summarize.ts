@@ -1,7 +1,6 @@
 import { type CaseTally, createCaseTally, settled } from './case-tally.ts'
-import { runVerdict } from './run-verdict.ts'
 import { type CaseMean, caseMeanRate } from './stats/case-mean-rate.ts'
-import type { CaseSummary, Regression, RunSummary } from './summary.ts'
+import type { CaseSummary, Regression, RunSummary, RunVerdict } from './summary.ts'
 import type { TrialRecord } from './trial.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -104,4 +103,32 @@ function flakeRate(cases: readonly CaseSummary[]): number | null {
   const repeated = cases.filter(({ counts }) => counts.pass + counts.fail >= 2)
   if (repeated.length === 0) return null
   return repeated.filter(({ flaky }) => flaky).length / repeated.length
+}
+
+interface RunFacts {
+  readonly counts: Readonly<Record<Verdict, number>>
+  readonly notRun: number
+  /** A case passed too rarely. Default: any trial failed. */
+  readonly belowThreshold?: boolean
+  /** Largest share of `infra` trials with which the rest may still be believed. */
+  readonly maxInfraRate: number
+}
+
+/**
+ * What a run says as a whole. The first that holds:
+ * - `infra`: more trials than allowed did not really happen, or none did; what remains is not to be trusted, not even its
+ *   failures, because whatever broke the others may have broken those too;
+ * - `fail`: an agent failed, more often than the threshold allows. It wins over everything below: more cases could not turn it into a pass;
+ * - `invalid`: a case is broken. It wins over `partial` because running the rest would not mend it;
+ * - `partial`: what ran has passed, and something planned was not run;
+ * - `inconclusive`: there was nothing to run;
+ * - `pass`.
+ */
+export function runVerdict({ counts, notRun, maxInfraRate, belowThreshold }: RunFacts): RunVerdict {
+  const trials = counts.pass + counts.fail + counts.infra + counts.invalid
+  if (counts.infra > 0 && (counts.infra / trials > maxInfraRate || counts.infra === trials)) return 'infra'
+  if (belowThreshold ?? counts.fail > 0) return 'fail'
+  if (counts.invalid > 0) return 'invalid'
+  if (notRun > 0) return 'partial'
+  return trials === 0 ? 'inconclusive' : 'pass'
 }

@@ -1,6 +1,6 @@
-import { directoryNames } from '../io/directory-names.ts'
+import { ownProgram } from '../io/find-program.ts'
 import { platform } from '../io/host.ts'
-import { ownProgram } from '../io/own-program.ts'
+import { directoryNames } from '../io/list-directory.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import { resolveLinks, resolveName } from '../io/resolve-links.ts'
 import type { ResolvedPath, World } from '../shell/world.ts'

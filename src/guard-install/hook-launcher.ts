@@ -7,7 +7,7 @@ import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { namesIn, readTextIfExists } from '../io/directory.ts'
 import { platform } from '../io/host.ts'
 import { isFile } from '../io/path-kind.ts'
-import { hasProgram, writePrivateProgram } from '../io/private-program.ts'
+import { hasProgram, writePrivateProgram } from '../io/private-store.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { HookProgram } from './hook-program.ts'
 

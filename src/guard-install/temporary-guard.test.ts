@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { HookedAgent } from '../agents/hook-codecs.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { currentSeal, lookAtSeal, sealFiles } from '../guard-engine/seal/seal-files.ts'
-import { realPath } from '../io/real-path.ts'
+import { realPath } from '../io/resolve-links.ts'
 import { openStore } from '../store/open-store.ts'
 import { checkInstallable, installForRun, removeLeftBehind } from './temporary-guard.ts'
 

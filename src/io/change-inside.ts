@@ -13,13 +13,13 @@ import { errnoOf } from './fs-error.ts'
 import { resolveInside } from './resolve-inside.ts'
 
 /** Why a change was not made: a fault of whoever asked for it, told as a sentence. */
-export type Change = { readonly kind: 'done' } | { readonly kind: 'refused'; readonly reason: string }
+export type InsideChange = { readonly kind: 'done' } | { readonly kind: 'refused'; readonly reason: string }
 
 /**
  * Writes a file below `root` in place, so that its mode stays; makes missing directories. Never through a link that leads
  * out, never into anything that is not a plain file.
  */
-export function writeTextInside(root: string, relative: string, text: string): Change {
+export function writeTextInside(root: string, relative: string, text: string): InsideChange {
   const where = resolveInside(root, relative)
   if (where.kind === 'outside') return { kind: 'refused', reason: `${relative}: ${where.reason}` }
   return attempt(relative, () => {
@@ -36,7 +36,7 @@ export function writeTextInside(root: string, relative: string, text: string): C
 }
 
 /** Deletes a file or a link below `root`; a directory is refused. */
-export function deleteFileInside(root: string, relative: string): Change {
+export function deleteFileInside(root: string, relative: string): InsideChange {
   const where = resolveInside(root, relative)
   if (where.kind === 'outside') return { kind: 'refused', reason: `${relative}: ${where.reason}` }
   if (where.kind === 'missing') return { kind: 'refused', reason: `${relative} does not exist` }
@@ -56,7 +56,7 @@ function openForWriting(path: string): number {
   }
 }
 
-function attempt(relative: string, change: () => void): Change {
+function attempt(relative: string, change: () => void): InsideChange {
   try {
     change()
     return { kind: 'done' }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
@@ -21,5 +21,18 @@ export function checkWritable(path: string): void {
     if (kind !== 'file') rmSync(probe)
   } catch (cause) {
     throw translateFsError(cause, `write ${path}`)
+  }
+}
+
+/** Whether the directory can be written, or made. Looks only: nothing is changed. */
+export function couldWrite(directory: string): boolean {
+  const kind = pathKind(directory)
+  if (kind === null) return dirname(directory) !== directory && couldWrite(dirname(directory))
+  if (kind !== 'directory') return false
+  try {
+    accessSync(directory, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }

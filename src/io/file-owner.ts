@@ -1,5 +1,6 @@
-import { chmodSync, chownSync, statSync } from 'node:fs'
-import { translateFsError } from './fs-error.ts'
+import { chmodSync, chownSync, lchownSync, lstatSync, statSync } from 'node:fs'
+import { errnoOf, translateFsError } from './fs-error.ts'
+import { isRealDirectory, joinPath, listDirectory, type Path } from './list-directory.ts'
 
 export interface FileOwner {
   readonly uid: number
@@ -36,4 +37,59 @@ export function deviceOf(path: string): number {
 /** The user and group of this process. */
 export function ownUser(): { readonly uid: number; readonly gid: number } {
   return { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
+}
+
+/** Gives a directory and all that is in it to a user. Links are given themselves, never what they lead to. Only root can. */
+export function giveTree(path: string, uid: number, gid: number): void {
+  try {
+    give(path, uid, gid)
+  } catch (cause) {
+    throw translateFsError(cause, `give ${path} to another user`)
+  }
+}
+
+function give(path: Path, uid: number, gid: number): void {
+  try {
+    lchownSync(path, uid, gid)
+  } catch (cause) {
+    // It was there a moment ago.
+    if (errnoOf(cause) !== 'ENOENT') throw cause
+    return
+  }
+  if (!isRealDirectory(path)) return
+  for (const { name } of listDirectory(path)) give(joinPath(path, name), uid, gid)
+}
+
+const setIds = 0o6000
+
+/**
+ * Takes the power to run as its owner or group from every program below a directory. Links are not followed. For places nobody
+ * writes to any more: between the look and the change a name could come to mean something else.
+ */
+export function stripSetuid(directory: string): void {
+  try {
+    strip(directory)
+  } catch (cause) {
+    throw translateFsError(cause, `go through ${directory}`)
+  }
+}
+
+function strip(directory: Path): void {
+  for (const entry of entriesOf(directory)) {
+    const path = joinPath(directory, entry.name)
+    if (entry.isDirectory()) strip(path)
+    if (!entry.isFile()) continue
+    const { mode } = lstatSync(path)
+    if ((mode & setIds) !== 0) chmodSync(path, mode & 0o777)
+  }
+}
+
+/** What its owner has closed is closed to us as well, unless we are root; then nobody else can reach what is in it either. */
+function entriesOf(directory: Path) {
+  try {
+    return listDirectory(directory)
+  } catch (cause) {
+    if (['EACCES', 'ENOENT'].includes(errnoOf(cause) ?? '')) return []
+    throw cause
+  }
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import process from 'node:process'
 import { isFile } from './path-kind.ts'
 
 /** Absolute path of a program on a search path, as a shell would find it; null when it is not there. */
@@ -20,3 +21,16 @@ export function isExecutable(path: string): boolean {
     return false
   }
 }
+
+/**
+ * Gantry's own program, as words that start it from any shell: the Node that runs now, and the program that belongs to what it
+ * runs. null where it is not beside it, as in a plugin that was copied elsewhere.
+ */
+export function ownProgram(script: string | undefined = process.argv[1]): readonly string[] | null {
+  if (script === undefined) return null
+  const found = places.map((place) => join(dirname(script), place)).find(isFile)
+  return found === undefined ? null : [process.execPath, found]
+}
+
+/** From the sources, from the published program, from its hook program, from the plugin within it. */
+const places = ['bin.ts', 'bin.js', '../cli/bin.js', '../../../cli/bin.js']

@@ -25,3 +25,15 @@ function linked(top: string, text: string | null): string | null {
   const link = /^gitdir: (.+)$/m.exec(text ?? '')?.[1]
   return link === undefined ? null : resolve(top, link.trim())
 }
+
+/** More than git would ever be told to overlook by hand. */
+const maxExcludeBytes = 16 * 1024 * 1024
+
+/**
+ * What a repository ignores by a file that is in no tree: git's `info/exclude`, of a linked worktree that of its repository.
+ * Empty when there is none. Never waits: whoever works in the tree may have put a pipe there.
+ */
+export function infoExclude(top: string): string {
+  const git = gitDirectories(top)
+  return git === null ? '' : (readShortText(join(git.common, 'info', 'exclude'), maxExcludeBytes) ?? '')
+}

@@ -1,9 +1,9 @@
 import type { GitRepository } from './git-repository.ts'
-import { readListing, type TreeListing } from './tree-listing.ts'
+import { type GitListing, readListing } from './tree-listing.ts'
 
 /** What git knows of a working tree, and where it has to be looked at. Paths are relative to `top`, one character per byte. */
 export interface GitTree {
-  readonly listing: TreeListing
+  readonly listing: GitListing
   /** Paths at which the tree differs from the listing, or may; with the id the index has there, when it has one. */
   readonly doubts: ReadonlyMap<string, string | null>
   /** Submodules with the commit that is recorded for them, and other repositories inside. */

@@ -1,4 +1,6 @@
+import { statfsSync } from 'node:fs'
 import { availableParallelism, homedir, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
 
 export interface Host {
   readonly os: string
@@ -23,4 +25,23 @@ export function homeDirectory(env: Readonly<Record<string, string | undefined>>)
 /** `$TMPDIR` as the caller's environment has it; the system's own when it says nothing. */
 export function temporaryRoot(env: Readonly<Record<string, string | undefined>>): string {
   return env.TMPDIR === undefined || env.TMPDIR === '' ? tmpdir() : env.TMPDIR
+}
+
+/** Gantry's own directory for what can be made anew, outside every run. */
+export function cacheDirectory(): string {
+  const { XDG_CACHE_HOME } = process.env
+  const parent =
+    XDG_CACHE_HOME === undefined || XDG_CACHE_HOME === '' ? join(homedir(), '.cache') : XDG_CACHE_HOME
+  return join(parent, 'gantry')
+}
+
+/** Bytes and files that still fit where this path is; null when the system does not tell. */
+export function freeSpace(path: string): { readonly bytes: number; readonly files: number } | null {
+  try {
+    const { bavail, bsize, ffree, files } = statfsSync(path)
+    // Some file systems have no fixed number of files and say 0 of 0.
+    return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree }
+  } catch {
+    return null
+  }
 }

@@ -1,7 +1,7 @@
 import { readTextIfExists } from './directory.ts'
 import { exec } from './exec.ts'
 import { findProgram } from './find-program.ts'
-import { realPath } from './real-path.ts'
+import { realPath } from './resolve-links.ts'
 
 export interface IdMappedMount {
   readonly source: string

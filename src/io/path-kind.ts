@@ -1,5 +1,6 @@
 import { lstatSync, type Stats, statSync } from 'node:fs'
 import { errnoOf } from './fs-error.ts'
+import type { Path } from './list-directory.ts'
 
 /** What stands at a path, links followed; null when nothing does. */
 export function pathKind(path: string): 'file' | 'directory' | 'other' | null {
@@ -37,4 +38,22 @@ export function isMissing(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What stands at a path, a link being a link; null when nothing does or it cannot be looked at. */
+export function entryKind(path: Path): 'file' | 'directory' | 'link' | 'other' | null {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return null
+    if (stats.isFile()) return 'file'
+    if (stats.isDirectory()) return 'directory'
+    return stats.isSymbolicLink() ? 'link' : 'other'
+  } catch {
+    return null
+  }
+}
+
+/** Does a socket lie there? Nobody may listen on it any more. */
+export function isSocket(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isSocket() === true
 }

@@ -1,8 +1,10 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   fstatSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -12,6 +14,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { readTextIfExists } from './directory.ts'
+import { isExecutable } from './find-program.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { isDirectory } from './path-kind.ts'
 import { quickId, quickRandom } from './quick-random.ts'
@@ -138,5 +142,41 @@ function inDirectoryOf(path: string, work: () => void): void {
     if (errnoOf(cause) !== 'ENOENT') throw cause
     makePrivateDirectories(dirname(path))
     work()
+  }
+}
+
+/** A directory that nobody but this user can enter, made when it is missing. false when it is somebody else's or open. */
+export function privateDirectory(path: string, uid: number): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false }) ?? made(path)
+  return stats?.isDirectory() === true && stats.uid === uid && (stats.mode & 0o077) === 0
+}
+
+function made(path: string) {
+  try {
+    makePrivateDirectories(path)
+  } catch (cause) {
+    if (cause instanceof GantryError) return undefined
+    throw cause
+  }
+  return lstatSync(path, { throwIfNoEntry: false })
+}
+
+/** Is exactly this program there, and may it be started? */
+export function hasProgram(path: string, text: string): boolean {
+  return readTextIfExists(path) === text && isExecutable(path)
+}
+
+/** Writes a script that this user alone may read, write and start. False when it cannot be started from there. */
+export function writePrivateProgram(path: string, text: string): boolean {
+  writePrivateAtomic(path, text)
+  makeExecutable(path, 0o700)
+  return isExecutable(path)
+}
+
+export function makeExecutable(path: string, mode: 0o700 | 0o755): void {
+  try {
+    chmodSync(path, mode)
+  } catch (cause) {
+    throw translateFsError(cause, `make ${path} executable`)
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { monotonicMs } from './monotonic.ts'
+import { monotonicMs } from './clock.ts'
 
 /** Spaces the starts of work. What is started runs for as long as it likes, beside what is started later. */
 export interface RateLimiter {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { entryKind } from './entry-kind.ts'
+import { entryKind } from './path-kind.ts'
 
 /** What git reads at the top of every working tree. */
 const readByGit = ['.gitignore', '.gitattributes', '.gitmodules']

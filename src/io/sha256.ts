@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { hex, sha256Bytes } from '../core/sha256.ts'
+import { createHash, createHmac } from 'node:crypto'
+import { hex, hmacSha256, sha256Bytes } from '../core/sha256.ts'
 
 /** Up to here hashing by hand is quicker than loading node:crypto, where that is put off until it is needed. */
 const shortLength = 4096
@@ -17,4 +17,16 @@ export function sha256OfParts(parts: readonly Uint8Array[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return hash.digest('hex')
+}
+
+/** Past this loading node:crypto, where that is put off until it is needed, pays for itself. */
+const shortHmacLength = 96 * 1024
+
+/** HMAC with SHA-256. */
+export function hmac(key: Uint8Array, ...parts: readonly Uint8Array[]): Uint8Array {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  if (length <= shortHmacLength) return hmacSha256(key, ...parts)
+  const mac = createHmac('sha256', key)
+  for (const part of parts) mac.update(part)
+  return mac.digest()
 }

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
-import { realPath } from './real-path.ts'
+import { realPath } from './resolve-links.ts'
 import { openShadowRepository } from './shadow-repository.ts'
 
 async function lab(isRepository: boolean) {

@@ -4,7 +4,7 @@ import { copyFileInto } from './copy-file-into.ts'
 import { makeDirectories } from './directory.ts'
 import { exec } from './exec.ts'
 import { writeFileAtomic } from './files.ts'
-import { infoExclude } from './info-exclude.ts'
+import { infoExclude } from './git-directories.ts'
 import { isDirectory, isFile } from './path-kind.ts'
 import { removeTree } from './remove-tree.ts'
 

@@ -1,10 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { ChildExit, ChildRequest } from './child.ts'
-import { type InputFile, openInputFile } from './input-file.ts'
-import { openPipe, type Pipe } from './pipe.ts'
+import { randomSuffix } from './ids.ts'
 import { spawnElsewhere } from './spawn-client.ts'
 import { countStart, needsServer } from './spawn-count.ts'
 
@@ -120,4 +131,110 @@ function feed(stream: Writable, bytes: string | Uint8Array): Writable {
   stream.on('error', () => {})
   stream.end(bytes)
   return stream
+}
+
+interface InputFile {
+  /** Holds the content. A child must not get this descriptor but one opened anew, which is at the beginning. */
+  readonly held: number
+  openAnew(): number
+  /** To be called once nobody can read it any more; otherwise its content would change under a reader. */
+  giveBack(isUnread: boolean): void
+}
+
+/**
+ * A file without a name that holds a child's whole stdin. Unlike a pipe it cannot break when the child does not read, and
+ * unlike Node's socket it can be opened again through `/dev/stdin`. null where it cannot be made: the caller then writes
+ * into a stream. Files are used again: making one costs more than all the rest of starting a program.
+ */
+function openInputFile(content: string | Uint8Array): InputFile | null {
+  if (process.platform !== 'linux') return null
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  let held: number | null = null
+  try {
+    held = idle.pop() ?? makeFile()
+    for (let at = 0; at < bytes.length; ) at += writeSync(held, bytes, at, bytes.length - at, at)
+    // Never to nothing first: some file systems then write the new content through to the disk.
+    if (fstatSync(held).size > bytes.length) ftruncateSync(held, bytes.length)
+    return inputFile(held)
+  } catch {
+    if (held !== null) closeSync(held)
+    return null
+  }
+}
+
+const idle: number[] = []
+const idleMax = 64
+
+function inputFile(held: number): InputFile {
+  return {
+    held,
+    openAnew: () => openSync(`/proc/self/fd/${held}`, constants.O_RDONLY),
+    giveBack: (isUnread) => {
+      if (isUnread && idle.length < idleMax) idle.push(held)
+      else closeSync(held)
+    },
+  }
+}
+
+function makeFile(): number {
+  const path = join(tmpdir(), `gantry-stdin-${process.pid}-${randomSuffix(12)}`)
+  const fd = openSync(path, 'wx+', 0o600)
+  unlinkSync(path)
+  return fd
+}
+
+/** The reading end for us, which never blocks, and the writing end for a child, which does, as programs expect. */
+interface Pipe {
+  readonly ours: number
+  readonly theirs: number
+  /** To be called once both ends are closed. A pipe that was read to its end is used again: nobody can write into it any more. */
+  giveBack(wasReadToEnd: boolean): void
+}
+
+/**
+ * A real pipe for a child's output. Node itself would give the child a socket, and a socket cannot be opened through
+ * `/dev/stdout` or `/dev/stderr`: `echo oops > /dev/stderr` fails under it. null where pipes cannot be made.
+ */
+function openPipe(): Pipe | null {
+  const held = idleStream.pop() ?? makeMore()
+  if (held === null) return null
+  const path = `/proc/self/fd/${held}`
+  let ours: number | null = null
+  try {
+    ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const theirs = openSync(path, constants.O_WRONLY)
+    return {
+      ours,
+      theirs,
+      giveBack: (wasReadToEnd) => (wasReadToEnd ? idleStream.push(held) : closeSync(held)),
+    }
+  } catch {
+    if (ours !== null) closeSync(ours)
+    closeSync(held)
+    return null
+  }
+}
+
+let batchSize = 16
+/** Opens a file as a place only, without becoming a reader or writer of it. */
+const O_PATH = 0o10000000
+const idleStream: number[] = []
+let canMake = process.platform === 'linux'
+
+/** FIFOs whose names are gone at once: nobody else can find them, and nothing is left on disk if we are killed. */
+function makeMore(): number | null {
+  if (!canMake) return null
+  let directory: string | null = null
+  try {
+    directory = mkdtempSync(join(tmpdir(), 'gantry-pipes-'))
+    const paths = Array.from({ length: batchSize }, (_, index) => `${directory}/${index}`)
+    canMake = spawnSync('mkfifo', paths, { stdio: 'ignore' }).status === 0
+    if (canMake) for (const path of paths) idleStream.push(openSync(path, O_PATH))
+    batchSize = Math.min(batchSize * 2, 128)
+  } catch {
+    // No writable temporary directory, or no file descriptors left: what could be opened is used.
+  } finally {
+    if (directory !== null) rmSync(directory, { recursive: true, force: true })
+  }
+  return idleStream.pop() ?? null
 }

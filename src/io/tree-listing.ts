@@ -4,7 +4,7 @@ import { sha256OfParts } from './sha256.ts'
  * A tree as `git ls-files --stage -v -z` prints it: per file the letter H, mode, id and stage 0, a tab, the path, NUL; sorted by
  * the bytes of the path. Paths are strings with one character per byte (latin1), so that sorting strings sorts bytes.
  */
-export interface TreeListing {
+export interface GitListing {
   readonly bytes: Buffer
   /** Where each record starts. */
   readonly starts: readonly number[]
@@ -17,14 +17,14 @@ export interface TreeListing {
 const letterH = 'H'.charCodeAt(0)
 const tab = '\t'.charCodeAt(0)
 
-export const emptyListing: TreeListing = {
+export const emptyListing: GitListing = {
   bytes: Buffer.alloc(0),
   starts: [],
   doubtful: new Map(),
   gitlinks: new Map(),
 }
 
-export function readListing(bytes: Buffer): TreeListing {
+export function readListing(bytes: Buffer): GitListing {
   const starts: number[] = []
   const doubtful = new Map<string, string>()
   const gitlinks = new Map<string, string>()
@@ -49,7 +49,7 @@ export function recordOf(mode: string, id: string, path: string): string {
 
 /** The hash of a listing in which some paths are replaced (by a record), added, or taken out (by null). */
 export function hashListing(
-  { bytes, starts }: TreeListing,
+  { bytes, starts }: GitListing,
   replacements: ReadonlyMap<string, string | null>,
 ): { readonly hash: string; readonly files: number } {
   const parts: Uint8Array[] = []

@@ -1,7 +1,7 @@
 import type { AgentOutcome, FailureReport } from '../agents/contract.ts'
 import { classifyFailure } from '../agents/failure.ts'
-import { addTokens } from '../core/add-tokens.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
+import { addTokens } from '../core/trial.ts'
 import type { ExchangeFacts, SessionReport } from '../models/boundary/contract.ts'
 import { isOffline, type ModelLink } from '../models/boundary/model-link.ts'
 import type { LinkSession } from '../models/boundary/open-model-link.ts'

@@ -1,5 +1,4 @@
-import { addTokens } from '../core/add-tokens.ts'
-import type { TokenUsage } from '../core/trial.ts'
+import { addTokens, type TokenUsage } from '../core/trial.ts'
 
 /** What one model was asked for and what it cost. */
 export interface LedgerRow {

@@ -1,6 +1,5 @@
 import { addCost } from '../core/add-cost.ts'
-import { addTokens, noTokens } from '../core/add-tokens.ts'
-import type { TokenUsage } from '../core/trial.ts'
+import { addTokens, noTokens, type TokenUsage } from '../core/trial.ts'
 import type { PaidTurn, Question } from './ask.ts'
 import type { LoopAnswer, LoopRequest, LoopStep, Tool } from './contract.ts'
 import type { ChatMessage, ToolOffer, ToolReply, ToolRequest } from './provider.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { addCost } from '../core/add-cost.ts'
-import { addTokens } from '../core/add-tokens.ts'
 import { shorten } from '../core/shorten.ts'
+import { addTokens } from '../core/trial.ts'
 import type { ModelAnswer, ModelRequest } from './contract.ts'
 import { extractJson } from './extract-json.ts'
 import { modelError } from './model-error.ts'

@@ -1,5 +1,5 @@
 import { addCost } from '../core/add-cost.ts'
-import { addTokens } from '../core/add-tokens.ts'
+import { addTokens } from '../core/trial.ts'
 import { type ModelAnswer, modelFailureOf } from './contract.ts'
 import { modelError } from './model-error.ts'
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { appendSink, fileSink } from '../io/sink.ts'
+import { appendOutput, fileOutput } from '../io/text-output.ts'
 import type { Reporter, ReporterContext, Sink } from './contract.ts'
 import { openReporter, type ReporterSpec } from './index.ts'
 
@@ -47,12 +47,12 @@ async function openGithub(path: string | null, outlet: ReportOutlet): Promise<Re
       openReporter('github', { ...context, summarySink }),
     )
   const stepSummary = outlet.env.GITHUB_STEP_SUMMARY ?? ''
-  const summary = stepSummary === '' ? {} : { summarySink: appendSink(stepSummary) }
+  const summary = stepSummary === '' ? {} : { summarySink: appendOutput(stepSummary) }
   return openReporter('github', { ...context, ...summary })
 }
 
 async function intoFile(path: string, open: (sink: Sink) => Promise<Reporter>): Promise<Reporter> {
-  const file = fileSink(path)
+  const file = fileOutput(path)
   const reporter = await open(file)
   return {
     ...reporter,

@@ -6,7 +6,7 @@ import { removeTree, writeFileAtomic } from '../io/files.ts'
 import { homeDirectory, temporaryRoot } from '../io/host.ts'
 import { randomSuffix } from '../io/ids.ts'
 import { acquireLock, lockHolder } from '../io/lock.ts'
-import { privateDirectory } from '../io/private-directory.ts'
+import { privateDirectory } from '../io/private-store.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { SandboxName } from './contract.ts'
 

@@ -1,5 +1,5 @@
 import { removeCgroup } from '../io/cgroup.ts'
-import { endMarkedProcesses } from '../io/marked-processes.ts'
+import { endMarkedProcesses } from '../io/process-table.ts'
 import type { SandboxName } from './contract.ts'
 import { abandonedStates } from './state.ts'
 

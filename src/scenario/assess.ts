@@ -11,7 +11,7 @@ import type {
   ScoreTier,
 } from '../core/trial.ts'
 import { runGate } from '../gates/index.ts'
-import { readHeadAndTail } from '../io/read-head-and-tail.ts'
+import { readHeadAndTail } from '../io/read-head.ts'
 import type { AgentStage } from './agent-stage.ts'
 import { judgeTrial } from './judge-trial.ts'
 import type { Recorder } from './recorder.ts'

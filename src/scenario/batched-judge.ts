@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { noTokens } from '../core/add-tokens.ts'
 import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
+import { noTokens } from '../core/trial.ts'
 import { defaultMaxOutputTokens } from '../models/ask.ts'
 import { openBatchJournal } from '../models/batch/journal.ts'
 import { remindingSleep } from '../models/batch/reminding-sleep.ts'

@@ -1,7 +1,7 @@
 import type { AgentOutcome } from '../agents/contract.ts'
 import type { GateResult, JudgeResult } from '../core/trial.ts'
 import type { WorkspaceDelta } from '../gates/contract.ts'
-import { readHeadAndTail } from '../io/read-head-and-tail.ts'
+import { readHeadAndTail } from '../io/read-head.ts'
 import { readTextInside } from '../io/read-text-inside.ts'
 import type { ScoredSample } from '../judge/answer.ts'
 import { judge } from '../judge/judge.ts'

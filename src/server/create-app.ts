@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
-import { monotonicMs } from '../io/monotonic.ts'
+import { monotonicMs } from '../io/clock.ts'
 import type { AccessLog } from './access-log.ts'
 import { admit, type Door } from './admit.ts'
 import { type Answer, bug, type Problem, problem, problemOf } from './answer.ts'

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { isDirectory } from '../io/path-kind.ts'
-import { realPath } from '../io/real-path.ts'
+import { realPath } from '../io/resolve-links.ts'
 import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
 import { lastDiff } from '../task/task-events.ts'

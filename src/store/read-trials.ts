@@ -1,7 +1,7 @@
 import { GantryError } from '../core/error.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { namesIn, readTextIfExists } from '../io/directory.ts'
-import { type LineFile, type LineSpan, openLines } from '../io/line-spans.ts'
+import { type LineFile, type LineSpan, openLines } from '../io/line-file.ts'
 import { plannedIds } from './read-plan.ts'
 import { isSafeName, resultPath, runFile, trialPath } from './run-paths.ts'
 import { idOfLine, parseRecord, recordHeadBytes } from './trial-record.ts'

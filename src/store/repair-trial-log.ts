@@ -1,6 +1,6 @@
 import { openAppendLog } from '../io/append-log.ts'
 import { moveIfExists, namesIn, readTextIfExists } from '../io/directory.ts'
-import { openLines } from '../io/line-spans.ts'
+import { openLines } from '../io/line-file.ts'
 import { discardedLine, trialSpans } from './read-trials.ts'
 import { isSafeName, resultPath, runFile } from './run-paths.ts'
 import { parseRecord, recordHeadBytes, serializeRecord } from './trial-record.ts'

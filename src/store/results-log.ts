@@ -1,6 +1,6 @@
 import { openAppendLog } from '../io/append-log.ts'
 import { makeDirectories } from '../io/directory.ts'
-import { openLines } from '../io/line-spans.ts'
+import { openLines } from '../io/line-file.ts'
 import type { Manifest, RunTotals, Store, TrialRow } from './contract.ts'
 
 /** The line of `results.jsonl` that a run ends with. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { definedVariables } from '../core/defined-variables.ts'
+import { definedVariables } from '../core/expand.ts'
 import type { Redaction } from '../core/redaction.ts'
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'

@@ -1,7 +1,7 @@
 import { loadProject, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
-import { definedVariables } from '../core/defined-variables.ts'
 import { formatPosition, GantryError } from '../core/error.ts'
+import { definedVariables } from '../core/expand.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { isDirectory } from '../io/path-kind.ts'

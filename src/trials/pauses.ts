@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { monotonicMs } from '../io/monotonic.ts'
+import { monotonicMs } from '../io/clock.ts'
 
 /** A limit of a provider that one trial meets applies to all trials of that provider: none starts until it has passed. */
 export interface Pauses {

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { isDirectory, isMissing } from '../io/path-kind.ts'
-import { realPath } from '../io/real-path.ts'
+import { realPath } from '../io/resolve-links.ts'
 import { agentFileName } from './contract.ts'
 
 /**

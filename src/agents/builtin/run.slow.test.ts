@@ -9,7 +9,7 @@ import { createScriptResponder } from '../../models/boundary/script/responder.ts
 import { boundaryScriptSchema } from '../../models/boundary/script/schema.ts'
 import { createBudget } from '../../models/budget.ts'
 import { resolveModel } from '../../models/index.ts'
-import type { AgentOutcome, AgentRequest, OpenModel } from '../contract.ts'
+import type { AgentOutcome, AgentRequest, ModelOpener } from '../contract.ts'
 import { createBuiltinAgent } from './builtin.ts'
 import { builtinAgentSchema } from './schema.ts'
 
@@ -296,7 +296,7 @@ test('the fingerprint changes with what changes its behaviour', async () => {
 
 const prices = { 'some-model': { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } }
 
-function opener(extra: Readonly<Record<string, string>>): OpenModel {
+function opener(extra: Readonly<Record<string, string>>): ModelOpener {
   return (name, { env, endpoint, maxCostUsd }) =>
     resolveModel(name, {
       env: { ...env, ...extra, ...(endpoint !== undefined && endpointVariables(endpoint)) },

@@ -2,7 +2,7 @@ import { GantryError } from '../../core/error.ts'
 import type { AgentEnding } from '../../core/event.ts'
 import { version } from '../../core/version.ts'
 import { type LoopAnswer, type Model, modelFailureOf, type Tool } from '../../models/contract.ts'
-import type { AgentHooks, AgentOutcome, AgentRequest, FailureReport, OpenModel } from '../contract.ts'
+import type { AgentHooks, AgentOutcome, AgentRequest, FailureReport, ModelOpener } from '../contract.ts'
 import { createHalt, type Halt } from '../halt.ts'
 import { endingOfAbort } from '../limits.ts'
 import { notStarted } from '../process/not-started.ts'
@@ -16,7 +16,7 @@ export interface BuiltinAgent {
   /** The user's own word for it. */
   readonly name: string
   readonly config: BuiltinAgentConfig
-  readonly openModel: OpenModel
+  readonly openModel: ModelOpener
 }
 
 interface End {

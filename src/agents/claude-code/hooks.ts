@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json-fields.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type Said } from '../hooks/answer.ts'
+import { answering, blocking, type HookMessages } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import {
   claudeEventName,
@@ -64,21 +64,21 @@ const events = registrations([
  * event rejects the whole answer. Context at a stop would make the turn go on, so that it is none here.
  */
 const known = new Map<string, KnownEvent>([
-  ['SessionStart', { kind: 'session_start', powers: { context: true, notice: true } }],
-  ['UserPromptSubmit', { kind: 'prompt', powers: { block: true, context: true, notice: true } }],
-  ['PreToolUse', { kind: 'tool_before', powers: { block: true, context: true, notice: true } }],
-  ['PostToolUse', { kind: 'tool_after', powers: { context: true, notice: true } }],
-  ['PostToolUseFailure', { kind: 'tool_after', powers: { context: true, notice: true } }],
-  ['PermissionDenied', { kind: 'tool_denied', powers: { notice: true } }],
-  ['Stop', { kind: 'stop', powers: { block: true, notice: true } }],
-  ['SubagentStart', { kind: 'subagent_start', powers: { context: true, notice: true } }],
-  ['SubagentStop', { kind: 'subagent_stop', powers: { block: true, notice: true } }],
-  ['StopFailure', { kind: 'stop_failed', powers: {} }],
+  ['SessionStart', { kind: 'session_start', channels: { context: true, notice: true } }],
+  ['UserPromptSubmit', { kind: 'prompt', channels: { block: true, context: true, notice: true } }],
+  ['PreToolUse', { kind: 'tool_before', channels: { block: true, context: true, notice: true } }],
+  ['PostToolUse', { kind: 'tool_after', channels: { context: true, notice: true } }],
+  ['PostToolUseFailure', { kind: 'tool_after', channels: { context: true, notice: true } }],
+  ['PermissionDenied', { kind: 'tool_denied', channels: { notice: true } }],
+  ['Stop', { kind: 'stop', channels: { block: true, notice: true } }],
+  ['SubagentStart', { kind: 'subagent_start', channels: { context: true, notice: true } }],
+  ['SubagentStop', { kind: 'subagent_stop', channels: { block: true, notice: true } }],
+  ['StopFailure', { kind: 'stop_failed', channels: {} }],
   // What is printed here, even JSON, is pasted into the orders for the summary.
-  ['PreCompact', { kind: 'compact_before', powers: { block: true } }],
-  ['PostCompact', { kind: 'compact_after', powers: {} }],
-  ['ConfigChange', { kind: 'config_change', powers: { block: true } }],
-  ['SessionEnd', { kind: 'session_end', powers: {} }],
+  ['PreCompact', { kind: 'compact_before', channels: { block: true } }],
+  ['PostCompact', { kind: 'compact_after', channels: {} }],
+  ['ConfigChange', { kind: 'config_change', channels: { block: true } }],
+  ['SessionEnd', { kind: 'session_end', channels: {} }],
 ])
 
 export const claudeCodeCodec: HookCodec = defineCodec({
@@ -106,7 +106,7 @@ export const claudeCodeCodec: HookCodec = defineCodec({
  * Exit code 2 blocks whatever stdout says, and JSON that blocks does so whatever the exit code is: both together hold when
  * one of them gets lost. A hook that dies in between has exit code 2 on no version, so that nothing else may be the block.
  */
-export function claudeAnswer(name: string, { block, context, notice }: Said): HookReply {
+export function claudeAnswer(name: string, { block, context, notice }: HookMessages): HookReply {
   if (block !== null) return blocking(block, { systemMessage: notice, ...blockOutput(name, block) })
   return answering({
     systemMessage: notice,

@@ -1,5 +1,5 @@
-import { definedVariables } from '../../core/defined-variables.ts'
 import type { AgentEnding } from '../../core/event.ts'
+import { definedVariables } from '../../core/expand.ts'
 import { asString, type JsonObject } from '../../core/json-fields.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { type OpenProcess, openProcess } from '../../io/open-process.ts'

@@ -24,7 +24,7 @@ export interface CliAgent<Config extends CliConfig> {
   launch(config: Config, request: AgentRequest, place: CliPlace): CliLaunch
   createParser(): StreamParser
   /** Set when it can be kept alive for many prompts. */
-  readonly live?: LiveAgent<Config>
+  readonly live?: LiveMode<Config>
   /** Files and directories that the settings name and the behaviour depends on; relative ones start at the configuration. */
   inputs?(config: Config): readonly string[]
   /** Of an environment that is not behind the boundary: is the agent let in? null = cannot be known without asking. */
@@ -32,7 +32,7 @@ export interface CliAgent<Config extends CliConfig> {
 }
 
 /** How such an agent is started when it is to answer prompt after prompt, and the talk with it. */
-export interface LiveAgent<Config extends CliConfig> {
+export interface LiveMode<Config extends CliConfig> {
   /** Pure, as `launch` of the agent; it has no stdin. */
   launch(config: Config, request: SessionRequest, place: CliPlace): CliLaunch
   /** Starts it and tells `spawn`; whatever it does is an outcome of the first prompt. */

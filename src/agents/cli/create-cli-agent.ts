@@ -4,7 +4,7 @@ import type { AgentDriver, AgentOutcome, AgentRequest, AgentSession, SessionRequ
 import { notStarted, unstartedSession } from '../process/not-started.ts'
 import { createLineReader } from '../process/output-reader.ts'
 import { playProcess } from '../process/play-process.ts'
-import type { CliAgent, CliConfig, CliInstance, LiveAgent } from './contract.ts'
+import type { CliAgent, CliConfig, CliInstance, LiveMode } from './contract.ts'
 import { cliPlace, prepareStart } from './prepare-start.ts'
 import { probeCli } from './probe.ts'
 
@@ -95,7 +95,7 @@ export function hearWords(emit: AgentRequest['emit']): HeardWords {
 /** Starts the program once for all prompts of a session. */
 async function openCliSession<Config extends CliConfig>(
   definition: CliAgent<Config>,
-  live: LiveAgent<Config>,
+  live: LiveMode<Config>,
   instance: CliInstance<Config>,
   request: SessionRequest,
 ): Promise<AgentSession> {

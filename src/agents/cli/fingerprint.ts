@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { contentHash, fileHash } from '../../io/content-hash.ts'
-import { fileIdentity } from '../../io/file-identity.ts'
+import { contentHash, fileHash, fileIdentity } from '../../io/content-hash.ts'
 import { pathKind } from '../../io/path-kind.ts'
 import { treeHash } from '../../io/tree-hash.ts'
 

@@ -3,7 +3,7 @@ import { findProgram, isExecutable } from '../../io/find-program.ts'
 import { isFile } from '../../io/path-kind.ts'
 import type { CliAgent, CliConfig, CliInstance } from './contract.ts'
 
-export type Located =
+export type LocatedProgram =
   | { readonly kind: 'found'; readonly path: string }
   | { readonly kind: 'missing'; readonly problem: string }
 
@@ -12,7 +12,7 @@ export function locate<Config extends CliConfig>(
   { program, install }: CliAgent<Config>,
   { config: { binary }, base }: CliInstance<Config>,
   env: Readonly<Record<string, string>>,
-): Located {
+): LocatedProgram {
   return locateProgram({ wanted: binary ?? program, base, install }, env)
 }
 
@@ -27,7 +27,7 @@ export interface WantedProgram {
 export function locateProgram(
   { wanted, base, install }: WantedProgram,
   env: Readonly<Record<string, string>>,
-): Located {
+): LocatedProgram {
   const way = install === null ? 'install it, or give its path.' : `install it with: ${install}`
   if (!wanted.includes('/')) {
     const path = findProgram(wanted, env.PATH ?? '')

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import { cacheDirectory } from '../../io/cache-directory.ts'
 import { writeFileAtomic } from '../../io/files.ts'
+import { cacheDirectory } from '../../io/host.ts'
 import { isRoot } from '../../io/is-root.ts'
 import type { SessionRequest } from '../contract.ts'
 import type { CliAgent, CliConfig, CliInstance, CliLaunch, CliPlace, CliStart } from './contract.ts'

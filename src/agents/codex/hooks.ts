@@ -2,7 +2,7 @@ import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { claudeHappening } from '../claude-code/hook-payload.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type Said } from '../hooks/answer.ts'
+import { answering, blocking, type HookMessages } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import {
   claudeEventName,
@@ -57,16 +57,16 @@ const events = registrations([
 ])
 
 const known = new Map<string, KnownEvent>([
-  ['SessionStart', { kind: 'session_start', powers: { context: true, notice: true } }],
-  ['UserPromptSubmit', { kind: 'prompt', powers: { block: true, context: true, notice: true } }],
-  ['PreToolUse', { kind: 'tool_before', powers: { block: true, notice: true } }],
-  ['PostToolUse', { kind: 'tool_after', powers: { context: true, notice: true } }],
-  ['PreCompact', { kind: 'compact_before', powers: { notice: true } }],
-  ['PostCompact', { kind: 'compact_after', powers: { notice: true } }],
-  ['SubagentStart', { kind: 'subagent_start', powers: { context: true, notice: true } }],
-  ['SubagentStop', { kind: 'subagent_stop', powers: { block: true, notice: true } }],
-  ['Stop', { kind: 'stop', powers: { block: true, notice: true } }],
-  ['SessionEnd', { kind: 'session_end', powers: {} }],
+  ['SessionStart', { kind: 'session_start', channels: { context: true, notice: true } }],
+  ['UserPromptSubmit', { kind: 'prompt', channels: { block: true, context: true, notice: true } }],
+  ['PreToolUse', { kind: 'tool_before', channels: { block: true, notice: true } }],
+  ['PostToolUse', { kind: 'tool_after', channels: { context: true, notice: true } }],
+  ['PreCompact', { kind: 'compact_before', channels: { notice: true } }],
+  ['PostCompact', { kind: 'compact_after', channels: { notice: true } }],
+  ['SubagentStart', { kind: 'subagent_start', channels: { context: true, notice: true } }],
+  ['SubagentStop', { kind: 'subagent_stop', channels: { block: true, notice: true } }],
+  ['Stop', { kind: 'stop', channels: { block: true, notice: true } }],
+  ['SessionEnd', { kind: 'session_end', channels: {} }],
 ])
 
 const tools = new Map<string, ToolWord>([
@@ -119,7 +119,7 @@ function happening(name: string, payload: JsonObject): HookHappening {
  * With exit code 2 Codex reads stderr alone. On stdout it takes a known field only: any other, and also `allow` or `ask`,
  * makes it drop the answer and let the call pass.
  */
-function answer(name: string, { block, context, notice }: Said): HookReply {
+function answer(name: string, { block, context, notice }: HookMessages): HookReply {
   if (block !== null) return blocking(block)
   return answering({
     systemMessage: notice,

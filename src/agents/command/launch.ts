@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { findProgram, isExecutable } from '../../io/find-program.ts'
 import { isFile, pathKind } from '../../io/path-kind.ts'
-import { type PrivateFile, writePrivateFile } from '../../io/private-file.ts'
+import { type PrivateFile, writePrivateFile } from '../../io/temporary-directory.ts'
 import type { AgentRequest, ProbeContext } from '../contract.ts'
 import { type CommandAgentConfig, promptWay } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type Said } from '../hooks/answer.ts'
+import { answering, blocking, type HookMessages } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
 import { smallLetterRegistrations } from '../hooks/registrations.ts'
@@ -38,17 +38,17 @@ const events = smallLetterRegistrations({ prompt: 'userPromptSubmitted', stop: '
 
 /** Copilot shows a person nothing of what a hook says. */
 const known = new Map<string, KnownEvent>([
-  ['sessionStart', { kind: 'session_start', powers: { context: true } }],
-  ['userPromptSubmitted', { kind: 'prompt', powers: { block: true, context: true } }],
-  ['preToolUse', { kind: 'tool_before', powers: { block: true, context: true } }],
-  ['postToolUse', { kind: 'tool_after', powers: { context: true } }],
-  ['postToolUseFailure', { kind: 'tool_after', powers: { context: true } }],
-  ['agentStop', { kind: 'stop', powers: { block: true } }],
-  ['subagentStart', { kind: 'subagent_start', powers: { context: true } }],
-  ['subagentStop', { kind: 'subagent_stop', powers: { block: true } }],
-  ['preCompact', { kind: 'compact_before', powers: {} }],
-  ['sessionEnd', { kind: 'session_end', powers: {} }],
-  ['errorOccurred', { kind: 'stop_failed', powers: {} }],
+  ['sessionStart', { kind: 'session_start', channels: { context: true } }],
+  ['userPromptSubmitted', { kind: 'prompt', channels: { block: true, context: true } }],
+  ['preToolUse', { kind: 'tool_before', channels: { block: true, context: true } }],
+  ['postToolUse', { kind: 'tool_after', channels: { context: true } }],
+  ['postToolUseFailure', { kind: 'tool_after', channels: { context: true } }],
+  ['agentStop', { kind: 'stop', channels: { block: true } }],
+  ['subagentStart', { kind: 'subagent_start', channels: { context: true } }],
+  ['subagentStop', { kind: 'subagent_stop', channels: { block: true } }],
+  ['preCompact', { kind: 'compact_before', channels: {} }],
+  ['sessionEnd', { kind: 'session_end', channels: {} }],
+  ['errorOccurred', { kind: 'stop_failed', channels: {} }],
 ])
 
 /**
@@ -80,7 +80,7 @@ export const copilotCodec: HookCodec = defineCodec({
 })
 
 /** Exit code 2 denies a tool call from 1.0.70 on, the JSON also before; a stop is refused by JSON alone. */
-function answer(name: string, { block, context }: Said): HookReply {
+function answer(name: string, { block, context }: HookMessages): HookReply {
   if (block === null) return answering({ additionalContext: context })
   if (name !== 'preToolUse') return answering({ decision: 'block', reason: block })
   return blocking(block, { permissionDecision: 'deny', permissionDecisionReason: block })

@@ -1,7 +1,7 @@
 import { asArray } from '../../core/json-fields.ts'
 import { claudeAnswer } from '../claude-code/hooks.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type Said, silent } from '../hooks/answer.ts'
+import { answering, blocking, type HookMessages, silent } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
 import { smallLetterRegistrations } from '../hooks/registrations.ts'
@@ -44,22 +44,22 @@ const capabilities: HookCapabilities = {
 const events = smallLetterRegistrations({ prompt: 'beforeSubmitPrompt', stop: 'stop' })
 
 const known = new Map<string, KnownEvent>([
-  ['beforeShellExecution', { kind: 'tool_before', powers: { block: true } }],
-  ['beforeMCPExecution', { kind: 'tool_before', powers: { block: true } }],
-  ['beforeReadFile', { kind: 'tool_before', powers: { block: true } }],
-  ['preToolUse', { kind: 'tool_before', powers: { block: true } }],
-  ['afterShellExecution', { kind: 'tool_after', powers: {} }],
-  ['afterMCPExecution', { kind: 'tool_after', powers: {} }],
-  ['afterFileEdit', { kind: 'tool_after', powers: {} }],
-  ['postToolUseFailure', { kind: 'tool_after', powers: {} }],
-  ['postToolUse', { kind: 'tool_after', powers: { context: true } }],
-  ['sessionStart', { kind: 'session_start', powers: { context: true } }],
-  ['beforeSubmitPrompt', { kind: 'prompt', powers: { block: true } }],
-  ['stop', { kind: 'stop', powers: { block: true } }],
-  ['subagentStart', { kind: 'subagent_start', powers: {} }],
-  ['subagentStop', { kind: 'subagent_stop', powers: { block: true } }],
-  ['preCompact', { kind: 'compact_before', powers: { notice: true } }],
-  ['sessionEnd', { kind: 'session_end', powers: {} }],
+  ['beforeShellExecution', { kind: 'tool_before', channels: { block: true } }],
+  ['beforeMCPExecution', { kind: 'tool_before', channels: { block: true } }],
+  ['beforeReadFile', { kind: 'tool_before', channels: { block: true } }],
+  ['preToolUse', { kind: 'tool_before', channels: { block: true } }],
+  ['afterShellExecution', { kind: 'tool_after', channels: {} }],
+  ['afterMCPExecution', { kind: 'tool_after', channels: {} }],
+  ['afterFileEdit', { kind: 'tool_after', channels: {} }],
+  ['postToolUseFailure', { kind: 'tool_after', channels: {} }],
+  ['postToolUse', { kind: 'tool_after', channels: { context: true } }],
+  ['sessionStart', { kind: 'session_start', channels: { context: true } }],
+  ['beforeSubmitPrompt', { kind: 'prompt', channels: { block: true } }],
+  ['stop', { kind: 'stop', channels: { block: true } }],
+  ['subagentStart', { kind: 'subagent_start', channels: {} }],
+  ['subagentStop', { kind: 'subagent_stop', channels: { block: true } }],
+  ['preCompact', { kind: 'compact_before', channels: { notice: true } }],
+  ['sessionEnd', { kind: 'session_end', channels: {} }],
 ])
 
 /** Those of a hook for Claude Code, as Cursor may name them. */
@@ -91,7 +91,7 @@ export const cursorAsClaudeCodec: HookCodec = codec((name, said) => {
   return claudeName === undefined ? silent : claudeAnswer(claudeName, said)
 }, silent)
 
-function codec(answerEvent: (name: string, said: Said) => HookReply, nothing: HookReply): HookCodec {
+function codec(answerEvent: (name: string, said: HookMessages) => HookReply, nothing: HookReply): HookCodec {
   return defineCodec({
     noOpinion: nothing,
     agent: 'cursor',
@@ -124,7 +124,7 @@ function codec(answerEvent: (name: string, said: Said) => HookReply, nothing: Ho
   })
 }
 
-function answer(name: string, { block, context, notice }: Said): HookReply {
+function answer(name: string, { block, context, notice }: HookMessages): HookReply {
   const kind = known.get(name)?.kind
   if (kind === 'prompt')
     return block === null

@@ -3,7 +3,7 @@ import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-payload.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type Said } from '../hooks/answer.ts'
+import { answering, blocking, type HookMessages } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import {
   claudeEventName,
@@ -58,13 +58,13 @@ const events = registrations([
 ])
 
 const known = new Map<string, KnownEvent>([
-  ['SessionStart', { kind: 'session_start', powers: { context: true, notice: true } }],
-  ['BeforeAgent', { kind: 'prompt', powers: { block: true, context: true, notice: true } }],
-  ['BeforeTool', { kind: 'tool_before', powers: { block: true, notice: true } }],
-  ['AfterTool', { kind: 'tool_after', powers: { context: true, notice: true } }],
-  ['AfterAgent', { kind: 'stop', powers: { block: true, notice: true } }],
-  ['PreCompress', { kind: 'compact_before', powers: { notice: true } }],
-  ['SessionEnd', { kind: 'session_end', powers: {} }],
+  ['SessionStart', { kind: 'session_start', channels: { context: true, notice: true } }],
+  ['BeforeAgent', { kind: 'prompt', channels: { block: true, context: true, notice: true } }],
+  ['BeforeTool', { kind: 'tool_before', channels: { block: true, notice: true } }],
+  ['AfterTool', { kind: 'tool_after', channels: { context: true, notice: true } }],
+  ['AfterAgent', { kind: 'stop', channels: { block: true, notice: true } }],
+  ['PreCompress', { kind: 'compact_before', channels: { notice: true } }],
+  ['SessionEnd', { kind: 'session_end', channels: {} }],
 ])
 
 const tools = new Map<string, ToolWord>([
@@ -160,7 +160,7 @@ function callOf(payload: JsonObject): ToolCall {
  * JSON on stdout decides whatever the exit code is; without any, exit code 2 denies with what is on stderr. The reason of a
  * refused stop becomes the next prompt.
  */
-function answer(name: string, { block, context, notice }: Said): HookReply {
+function answer(name: string, { block, context, notice }: HookMessages): HookReply {
   if (block !== null) return blocking(block, { decision: 'deny', reason: block, systemMessage: notice })
   return answering({
     systemMessage: notice,

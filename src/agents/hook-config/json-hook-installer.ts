@@ -4,7 +4,7 @@ import { appendJson, removeJson } from '../../core/jsonc/edit-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import type { HookCommand, HookInstaller, HookPresence } from '../hook-installer.ts'
 import { compareHooks, type FoundHook } from './compare-hooks.ts'
-import { type HookFile, readHookFile } from './read-hook-file.ts'
+import { type JsonHookFile, readHookFile } from './read-hook-file.ts'
 import { wordsOfShell } from './shell-words.ts'
 
 /** What is peculiar to one agent whose hooks are lists by event below `hooks` in a JSON file. */
@@ -27,7 +27,7 @@ export function jsonHookInstaller(
   format: JsonHookFormat,
   events: readonly HookRegistration[],
 ): HookInstaller {
-  const read = (text: string): HookFile => readHookFile(text, format)
+  const read = (text: string): JsonHookFile => readHookFile(text, format)
   const wantedOf = (command: HookCommand): readonly FoundHook[] =>
     events.map((registration) => ({
       event: registration.event,
@@ -77,7 +77,7 @@ export function jsonHookInstaller(
 }
 
 /** Ours, each as an entry of its own, also where somebody moved it into a group of theirs. */
-function oursIn({ hooks }: HookFile): readonly FoundHook[] {
+function oursIn({ hooks }: JsonHookFile): readonly FoundHook[] {
   return Object.entries(hooks).flatMap(([event, list]) =>
     asArray(list).flatMap((entry): FoundHook[] => {
       const group = groupOf(entry)
@@ -89,7 +89,7 @@ function oursIn({ hooks }: HookFile): readonly FoundHook[] {
 }
 
 /** Lists and objects that are empty without ours go too: they hold nothing of anybody. */
-function withoutOurs(text: string, read: (text: string) => HookFile): string {
+function withoutOurs(text: string, read: (text: string) => JsonHookFile): string {
   let rest = text
   for (const [event, list] of Object.entries(read(text).hooks).toReversed()) {
     for (const [index, entry] of [...asArray(list).entries()].toReversed()) {
@@ -105,7 +105,7 @@ function withoutOurs(text: string, read: (text: string) => HookFile): string {
   return rest !== text && Object.keys(read(rest).hooks).length === 0 ? removeJson(rest, ['hooks']) : rest
 }
 
-function withHook(text: string, { event, entry }: FoundHook, read: (text: string) => HookFile): string {
+function withHook(text: string, { event, entry }: FoundHook, read: (text: string) => JsonHookFile): string {
   const { value, hooks } = read(text)
   if (!Object.hasOwn(value, 'hooks'))
     return appendJson(text, [], { key: 'hooks', value: { [event]: [entry] } })

@@ -2,7 +2,7 @@ import { GantryError, type SourcePosition } from '../../core/error.ts'
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { type JsoncNode, parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 
-export interface HookFile {
+export interface JsonHookFile {
   readonly value: JsonObject
   /** Lists by event; empty when the file has none. */
   readonly hooks: JsonObject
@@ -18,7 +18,7 @@ export interface HookFileKind {
  * Throws INVALID_FILE, with the line, for a text the agent could not read and for one whose hooks are no lists: nothing can be
  * added to it without a guess. The position's file is the usual name; whoever knows the path puts it there.
  */
-export function readHookFile(text: string, kind: HookFileKind): HookFile {
+export function readHookFile(text: string, kind: HookFileKind): JsonHookFile {
   const parsed = parseJsonc(text, kind)
   if (parsed.kind === 'broken') throw invalid(text, kind, parsed.offset, parsed.text)
   const { node, hasComments } = parsed

@@ -4,7 +4,7 @@ import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type { HookReply } from '../hook-codec.ts'
 
 /** What an agent does with an answer to one of its events. */
-export interface EventPowers {
+export interface AnswerChannels {
   /** It can be kept from happening: a call, a stop, a prompt, a change of settings. */
   readonly block?: true
   /** A text reaches the model. */
@@ -14,32 +14,32 @@ export interface EventPowers {
 }
 
 /** A decision cut down to what this event can carry. */
-export interface Said {
+export interface HookMessages {
   readonly block: string | null
   readonly context: string | null
   readonly notice: string | null
 }
 
-export const nothingSaid: Said = { block: null, context: null, notice: null }
+export const noMessages: HookMessages = { block: null, context: null, notice: null }
 
 /**
  * What cannot be blocked is at least told: to the model, else to the person. With a block, the context goes along in the one
  * text that surely arrives.
  */
-export function saidBy(decision: Decision, powers: EventPowers): Said {
+export function messagesOf(decision: Decision, channels: AnswerChannels): HookMessages {
   const { verdict, context, notice } = decision
   const reason = verdict === 'pass' ? null : decision.reason?.trim() || 'This is refused.'
-  if (reason !== null && powers.block)
+  if (reason !== null && channels.block)
     return {
       block: hookText(withRefusalMark(joined(reason, context) ?? reason)),
       context: null,
-      notice: powers.notice ? shortened(notice) : null,
+      notice: channels.notice ? shortened(notice) : null,
     }
   const untold = reason === null ? null : withRefusalMark(reason)
   return {
     block: null,
-    context: powers.context ? shortened(joined(untold, context)) : null,
-    notice: powers.notice ? shortened(powers.context ? notice : joined(untold, notice)) : null,
+    context: channels.context ? shortened(joined(untold, context)) : null,
+    notice: channels.notice ? shortened(channels.context ? notice : joined(untold, notice)) : null,
   }
 }
 

@@ -2,7 +2,15 @@ import type { GuardedAgent, HookEvent, HookKind } from '../../core/hook-event.ts
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type { HookCaller, HookCapabilities, HookCodec, HookRegistration, HookReply } from '../hook-codec.ts'
-import { blocking, type EventPowers, hookText, nothingSaid, type Said, saidBy, silent } from './answer.ts'
+import {
+  type AnswerChannels,
+  blocking,
+  type HookMessages,
+  hookText,
+  messagesOf,
+  noMessages,
+  silent,
+} from './answer.ts'
 import { eventNameOf, payloadOf } from './payload.ts'
 
 /** What one agent adds to be a codec. Event names are the agent's own. */
@@ -17,7 +25,7 @@ export interface AgentWire {
   readonly known: ReadonlyMap<string, KnownEvent>
   nameIn(payload: JsonObject, caller: HookCaller): string | null
   decode(name: string, payload: JsonObject, caller: HookCaller): HookEvent
-  answer(name: string, said: Said): HookReply
+  answer(name: string, messages: HookMessages): HookReply
   /** How the agent is told nothing, where an empty answer will not do. */
   readonly noOpinion?: HookReply
   /** The payload says for certain that this stop is no repeated one. */
@@ -26,7 +34,7 @@ export interface AgentWire {
 
 export interface KnownEvent {
   readonly kind: HookKind
-  readonly powers: EventPowers
+  readonly channels: AnswerChannels
 }
 
 export function defineCodec(wire: AgentWire): HookCodec {
@@ -41,9 +49,9 @@ export function defineCodec(wire: AgentWire): HookCodec {
     },
     encode(event, decision, caller) {
       const name = answeredName(wire, event, caller)
-      const powers = name === null ? undefined : known.get(name)?.powers
-      if (name === null || powers === undefined) return noOpinion
-      return wire.answer(name, saidBy(decision, powers))
+      const channels = name === null ? undefined : known.get(name)?.channels
+      if (name === null || channels === undefined) return noOpinion
+      return wire.answer(name, messagesOf(decision, channels))
     },
     fail(payload, caller, why) {
       const fields = asObject(payload) ?? {}
@@ -72,12 +80,12 @@ function nameOf(known: AgentWire['known'], event: HookEvent): string | null {
   return fitting.at(-1) ?? names.at(-1) ?? null
 }
 
-function failed({ kind, powers }: KnownEvent, text: string, isFirstStop: boolean): Said {
+function failed({ kind, channels }: KnownEvent, text: string, isFirstStop: boolean): HookMessages {
   const isStop = kind === 'stop' || kind === 'subagent_stop'
   const mustBlock = kind === 'tool_before' || kind === 'config_change' || (isStop && isFirstStop)
-  if (mustBlock && powers.block)
-    return { ...nothingSaid, block: hookText(withRefusalMark(`${text}\n${adviceFor(isStop)}`)) }
-  return powers.notice ? { ...nothingSaid, notice: hookText(withRefusalMark(text)) } : nothingSaid
+  if (mustBlock && channels.block)
+    return { ...noMessages, block: hookText(withRefusalMark(`${text}\n${adviceFor(isStop)}`)) }
+  return channels.notice ? { ...noMessages, notice: hookText(withRefusalMark(text)) } : noMessages
 }
 
 function adviceFor(isStop: boolean): string {

@@ -58,7 +58,7 @@ export function claudeSender(payload: JsonObject): Pick<HookEvent, 'session' | '
   return {
     session: textIn(payload, 'session_id') ?? 'unknown',
     agentId: textIn(payload, 'agent_id'),
-    // Empty is said on purpose: it is the summariser of a compaction.
+    // Empty on purpose: it is the summariser of a compaction.
     agentType: asString(payload.agent_type) ?? null,
   }
 }

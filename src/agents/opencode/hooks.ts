@@ -3,7 +3,7 @@ import { asInteger, asObject, asString, type JsonObject } from '../../core/json-
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-payload.ts'
 import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type Said } from '../hooks/answer.ts'
+import { answering, blocking, type HookMessages } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
 import { outcomeOf, pathAmong, resultText, textIn, workingDirectory } from '../hooks/payload.ts'
 import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
@@ -60,16 +60,16 @@ const events = [
 ] as const
 
 const known = new Map<string, KnownEvent>([
-  ['session.created', { kind: 'session_start', powers: { context: true } }],
-  ['experimental.chat.system.transform', { kind: 'session_start', powers: { context: true } }],
-  ['chat.message', { kind: 'prompt', powers: {} }],
-  ['tool.execute.before', { kind: 'tool_before', powers: { block: true } }],
-  ['tool.execute.after', { kind: 'tool_after', powers: { context: true } }],
-  ['experimental.session.compacting', { kind: 'compact_before', powers: { context: true } }],
-  ['session.compacted', { kind: 'compact_after', powers: {} }],
-  ['session.idle', { kind: 'stop', powers: {} }],
-  ['session.error', { kind: 'stop_failed', powers: {} }],
-  ['session.deleted', { kind: 'session_end', powers: {} }],
+  ['session.created', { kind: 'session_start', channels: { context: true } }],
+  ['experimental.chat.system.transform', { kind: 'session_start', channels: { context: true } }],
+  ['chat.message', { kind: 'prompt', channels: {} }],
+  ['tool.execute.before', { kind: 'tool_before', channels: { block: true } }],
+  ['tool.execute.after', { kind: 'tool_after', channels: { context: true } }],
+  ['experimental.session.compacting', { kind: 'compact_before', channels: { context: true } }],
+  ['session.compacted', { kind: 'compact_after', channels: {} }],
+  ['session.idle', { kind: 'stop', channels: {} }],
+  ['session.error', { kind: 'stop_failed', channels: {} }],
+  ['session.deleted', { kind: 'session_end', channels: {} }],
 ])
 
 const tools = new Map<string, ToolWord>([
@@ -176,7 +176,7 @@ function outcomeIn(payload: JsonObject, metadata: JsonObject, { action }: ToolCa
   })
 }
 
-function answer(name: string, { block, context }: Said): HookReply {
+function answer(name: string, { block, context }: HookMessages): HookReply {
   if (block !== null) return blocking(block, { deny: block })
   return known.get(name)?.kind === 'session_start' ? answering({ system: context }) : answering({ context })
 }

@@ -1,7 +1,7 @@
 import type { AgentEnding } from '../../core/event.ts'
 import { type ExecResult, exec } from '../../io/exec.ts'
 import { followFile } from '../../io/follow-file.ts'
-import { writePrivateFile } from '../../io/private-file.ts'
+import { writePrivateFile } from '../../io/temporary-directory.ts'
 import type { AgentOutcome, AgentRequest } from '../contract.ts'
 import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
 import type { PassedLimit } from '../stream.ts'
@@ -26,7 +26,7 @@ export interface ProcessPlay {
    * to a file is there at once.
    */
   readonly throughFile?: boolean
-  /** Said behind the reason for which it could not be started. */
+  /** HookMessages behind the reason for which it could not be started. */
   readonly startHint?: string
 }
 

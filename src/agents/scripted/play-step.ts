@@ -1,8 +1,8 @@
 import { parseDuration } from '../../core/duration.ts'
 import { asObject, asString, defined } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
-import type { Step } from './schema.ts'
-import type { Stage } from './stage.ts'
+import type { ScriptStep } from './schema.ts'
+import type { ScriptPlay } from './script-play.ts'
 import {
   deleteFile,
   dieBySignal,
@@ -16,7 +16,7 @@ import {
 } from './tools.ts'
 
 /** A step that ends the agent; null when the next one follows. */
-export type StepEnd =
+export type ScriptEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'crashed' }
   | { readonly kind: 'failed'; readonly failure: FailureReport }
@@ -25,51 +25,56 @@ export type StepEnd =
 const overspendIntervalMs = 5
 
 /** Plays one action. `until` ends what outlives the step. */
-export async function playStep(step: Step, stage: Stage, until: AbortSignal): Promise<StepEnd> {
-  const { workspace, emit } = stage.request
+export async function playStep(step: ScriptStep, play: ScriptPlay, until: AbortSignal): Promise<ScriptEnd> {
+  const { workspace, emit } = play.request
   if (step.think !== undefined) {
     emit({ event: 'message', role: 'thinking', text: step.think })
   } else if (step.wait !== undefined) {
-    await stage.halt.sleep(parseDuration(step.wait) ?? 0)
+    await play.halt.sleep(parseDuration(step.wait) ?? 0)
   } else if (step.usage !== undefined) {
-    stage.spend(defined(step.usage))
+    play.spend(defined(step.usage))
   } else if (step.overspend !== undefined) {
-    while (stage.halt.cause() === null) {
-      stage.spend({ input_tokens: 1_000, output_tokens: 100, cost_usd: step.overspend })
-      await stage.halt.sleep(overspendIntervalMs)
+    while (play.halt.cause() === null) {
+      play.spend({ input_tokens: 1_000, output_tokens: 100, cost_usd: step.overspend })
+      await play.halt.sleep(overspendIntervalMs)
     }
   } else if (step.exit !== undefined) {
     return { kind: 'exited', exitCode: step.exit }
   } else if (step.crash?.exit !== undefined) {
     return { kind: 'exited', exitCode: step.crash.exit }
   } else if (step.crash?.signal !== undefined) {
-    await dieBySignal(stage, step.crash.signal)
+    await dieBySignal(play, step.crash.signal)
     return { kind: 'crashed' }
   } else if (step.hang !== undefined) {
-    if (await hang(stage, step.ignore_sigterm ?? false)) return { kind: 'crashed' }
+    if (await hang(play, step.ignore_sigterm ?? false)) return { kind: 'crashed' }
   } else if (step.infra !== undefined) {
     emit({ event: 'error', ...step.infra })
-    stage.print(`${step.infra.message}\n`)
+    play.print(`${step.infra.message}\n`)
     return { kind: 'failed', failure: step.infra }
-  } else if (stage.beginTurn()) {
-    await playTurn(step, stage, workspace, until)
+  } else if (play.beginTurn()) {
+    await playTurn(step, play, workspace, until)
   }
   return null
 }
 
 /** Actions that are an answer of the model: they count as turns. */
-async function playTurn(step: Step, stage: Stage, workspace: string, until: AbortSignal): Promise<void> {
+async function playTurn(
+  step: ScriptStep,
+  play: ScriptPlay,
+  workspace: string,
+  until: AbortSignal,
+): Promise<void> {
   const { say, lie, run, write, edit, read, tool, spawn_daemon } = step
-  if (say !== undefined) return speak(stage, say)
-  if (lie !== undefined) return speak(stage, `I ran \`${lie.claim}\`: it passed with exit code 0.`)
+  if (say !== undefined) return speak(play, say)
+  if (lie !== undefined) return speak(play, `I ran \`${lie.claim}\`: it passed with exit code 0.`)
   if (run !== undefined) {
     const timeoutMs = step.timeout === undefined ? null : parseDuration(step.timeout)
-    const perform = () => runCommand(stage, run, timeoutMs)
-    return useTool(stage, { tool: 'Bash', command: run, input: { command: run }, perform })
+    const perform = () => runCommand(play, run, timeoutMs)
+    return useTool(play, { tool: 'Bash', command: run, input: { command: run }, perform })
   }
   if (write !== undefined) {
     const input = { file_path: write.path, content: write.content }
-    return useTool(stage, {
+    return useTool(play, {
       tool: 'Write',
       input,
       perform: () => writeFile(workspace, write.path, write.content),
@@ -78,10 +83,10 @@ async function playTurn(step: Step, stage: Stage, workspace: string, until: Abor
   if (edit !== undefined) {
     const input = { file_path: edit.path, old_string: edit.old, new_string: edit.new }
     const perform = () => editFile(workspace, edit.path, edit.old, edit.new)
-    return useTool(stage, { tool: 'Edit', input, perform })
+    return useTool(play, { tool: 'Edit', input, perform })
   }
   if (read !== undefined) {
-    return useTool(stage, {
+    return useTool(play, {
       tool: 'Read',
       input: { file_path: read },
       perform: () => readFile(workspace, read),
@@ -89,7 +94,7 @@ async function playTurn(step: Step, stage: Stage, workspace: string, until: Abor
   }
   if (step.delete !== undefined) {
     const path = step.delete
-    return useTool(stage, {
+    return useTool(play, {
       tool: 'Delete',
       input: { file_path: path },
       perform: () => deleteFile(workspace, path),
@@ -98,19 +103,19 @@ async function playTurn(step: Step, stage: Stage, workspace: string, until: Abor
   if (tool !== undefined) {
     const command = asString(asObject(tool.input)?.command)
     const perform = () => ({ output: tool.output, exitCode: tool.exit_code, isError: tool.is_error })
-    return useTool(stage, { tool: tool.name, command, input: tool.input, perform })
+    return useTool(play, { tool: tool.name, command, input: tool.input, perform })
   }
   if (spawn_daemon !== undefined) {
     const perform = () => {
-      stage.daemons.push(leaveDaemon(stage, spawn_daemon, until))
+      play.daemons.push(leaveDaemon(play, spawn_daemon, until))
       return { output: '', exitCode: 0 }
     }
-    return useTool(stage, { tool: 'Bash', command: spawn_daemon, input: { command: spawn_daemon }, perform })
+    return useTool(play, { tool: 'Bash', command: spawn_daemon, input: { command: spawn_daemon }, perform })
   }
 }
 
-function speak(stage: Stage, text: string): void {
-  stage.finalText = text
-  stage.request.emit({ event: 'message', role: 'assistant', text })
-  stage.print(`${text}\n`)
+function speak(play: ScriptPlay, text: string): void {
+  play.finalText = text
+  play.request.emit({ event: 'message', role: 'assistant', text })
+  play.print(`${text}\n`)
 }

@@ -1,18 +1,18 @@
 import type { AgentEnding } from '../../core/event.ts'
 import type { AgentOutcome, AgentRequest, FailureReport } from '../contract.ts'
 import { createHalt } from '../halt.ts'
-import { playStep, type StepEnd } from './play-step.ts'
-import type { Script, Step, When } from './schema.ts'
-import { createStage, type Stage } from './stage.ts'
+import { playStep, type ScriptEnd } from './play-step.ts'
+import type { Script, ScriptStep, When } from './schema.ts'
+import { createStage, type ScriptPlay } from './script-play.ts'
 
 /** Plays the part of the script that fits the request. */
 export async function runScript(script: Script, path: string, request: AgentRequest): Promise<AgentOutcome> {
   const started = performance.now()
   const halt = createHalt(request)
-  const stage = createStage(request, halt)
+  const play = createStage(request, halt)
   const curtain = new AbortController()
   request.emit({ event: 'spawn', command: 'scripted', args: [path] })
-  let end: StepEnd = null
+  let end: ScriptEnd = null
   try {
     const part = choosePart(script, request)
     if (part === null)
@@ -23,13 +23,13 @@ export async function runScript(script: Script, path: string, request: AgentRequ
       model: request.model,
       ...(script.version === undefined ? {} : { agent_version: script.version }),
     })
-    end = await playPart(part, stage, curtain.signal)
+    end = await playPart(part, play, curtain.signal)
   } finally {
     curtain.abort()
-    await Promise.all(stage.daemons)
+    await Promise.all(play.daemons)
     halt.dispose()
   }
-  return close(stage, end, performance.now() - started)
+  return close(play, end, performance.now() - started)
 }
 
 /** For a script that cannot be played: still a run with a beginning and an end. */
@@ -38,38 +38,38 @@ export function refuseToRun(path: string, request: AgentRequest, problem: string
   return neverStarted(request, problem)
 }
 
-async function playPart(part: Part, stage: Stage, until: AbortSignal): Promise<StepEnd> {
-  const { hooks, emit } = stage.request
+async function playPart(part: Part, play: ScriptPlay, until: AbortSignal): Promise<ScriptEnd> {
+  const { hooks, emit } = play.request
   for (const turns of [part.turns, ...part.on_stop_refused]) {
     for (const step of turns) {
-      if (stage.halt.cause() !== null) return null
-      const end = await playStep(step, stage, until)
+      if (play.halt.cause() !== null) return null
+      const end = await playStep(step, play, until)
       if (end !== null) return end
     }
-    if (stage.halt.cause() !== null) return null
-    const decision = await stage.halt.race(hooks?.beforeStop?.())
-    if (stage.halt.cause() !== null) return null
+    if (play.halt.cause() !== null) return null
+    const decision = await play.halt.race(hooks?.beforeStop?.())
+    if (play.halt.cause() !== null) return null
     if (decision?.kind !== 'refuse') return { kind: 'exited', exitCode: 0 }
     emit({ event: 'message', role: 'system', text: decision.reason })
   }
   return { kind: 'exited', exitCode: 0 }
 }
 
-function close(stage: Stage, end: StepEnd, durationMs: number): AgentOutcome {
-  const { ending, exitCode, failure } = endOf(stage, end)
-  stage.request.emit({ event: 'complete', exit_code: exitCode, duration_secs: durationMs / 1_000, ending })
-  return { ending, exitCode, finalText: stage.finalText, ...stage.meter.total(), failure }
+function close(play: ScriptPlay, end: ScriptEnd, durationMs: number): AgentOutcome {
+  const { ending, exitCode, failure } = endOf(play, end)
+  play.request.emit({ event: 'complete', exit_code: exitCode, duration_secs: durationMs / 1_000, ending })
+  return { ending, exitCode, finalText: play.finalText, ...play.meter.total(), failure }
 }
 
 function endOf(
-  stage: Stage,
-  end: StepEnd,
+  play: ScriptPlay,
+  end: ScriptEnd,
 ): {
   readonly ending: AgentEnding
   readonly exitCode: number | null
   readonly failure: FailureReport | null
 } {
-  const halted = stage.halt.cause()
+  const halted = play.halt.cause()
   if (halted !== null) return { ending: halted, exitCode: null, failure: null }
   if (end === null || end.kind === 'crashed') return { ending: 'crashed', exitCode: null, failure: null }
   if (end.kind === 'failed') return { ending: 'exited', exitCode: 1, failure: end.failure }
@@ -85,8 +85,8 @@ function neverStarted({ emit, signal }: AgentRequest, problem: string): AgentOut
 }
 
 interface Part {
-  readonly turns: readonly Step[]
-  readonly on_stop_refused: readonly (readonly Step[])[]
+  readonly turns: readonly ScriptStep[]
+  readonly on_stop_refused: readonly (readonly ScriptStep[])[]
 }
 
 /** The first script whose conditions all hold, else the default turns; null when there is nothing to play. */

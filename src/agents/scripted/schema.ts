@@ -152,5 +152,5 @@ export const scriptedAgentSchema = z.strictObject({
 
 export type ScriptedAgentConfig = z.output<typeof scriptedAgentSchema>
 export type Script = z.output<typeof scriptSchema>
-export type Step = z.output<typeof stepSchema>
+export type ScriptStep = z.output<typeof stepSchema>
 export type When = z.output<typeof whenSchema>

@@ -1,19 +1,19 @@
 import { defined } from '../../core/json-fields.ts'
-import { type Change, deleteFileInside, writeTextInside } from '../../io/change-inside.ts'
+import { deleteFileInside, type InsideChange, writeTextInside } from '../../io/change-inside.ts'
 import { type ExecResult, exec, shell } from '../../io/exec.ts'
 import { readTextInside } from '../../io/files.ts'
 import { whyUnreadable } from '../why-unreadable.ts'
-import type { Stage } from './stage.ts'
+import type { ScriptPlay } from './script-play.ts'
 
-export interface ToolUse {
+export interface ScriptedToolUse {
   readonly tool: string
   readonly command?: string | undefined
   readonly input: unknown
   /** Does it. What it answers is what the agent reports. */
-  perform(): Promise<ToolAnswer> | ToolAnswer
+  perform(): Promise<ToolResult> | ToolResult
 }
 
-export interface ToolAnswer {
+export interface ToolResult {
   readonly output: string
   readonly exitCode?: number | undefined
   readonly isError?: boolean | undefined
@@ -21,15 +21,18 @@ export interface ToolAnswer {
 }
 
 /** One use of a tool with its two events. A hook that denies it keeps it from being performed. */
-export async function useTool(stage: Stage, { tool, command, input, perform }: ToolUse): Promise<void> {
-  const { emit, hooks } = stage.request
-  const id = stage.nextToolId()
+export async function useTool(
+  play: ScriptPlay,
+  { tool, command, input, perform }: ScriptedToolUse,
+): Promise<void> {
+  const { emit, hooks } = play.request
+  const id = play.nextToolId()
   emit(defined({ event: 'tool_call' as const, id, tool, command, input }))
-  const decision = await stage.halt.race(hooks?.beforeTool?.({ id, tool, input }))
-  if (stage.halt.cause() !== null) return
+  const decision = await play.halt.race(hooks?.beforeTool?.({ id, tool, input }))
+  if (play.halt.cause() !== null) return
   if (decision?.kind === 'deny') {
     emit({ event: 'tool_result', id, output: decision.reason, is_error: true })
-    stage.print(`${tool} was denied: ${decision.reason}\n`)
+    play.print(`${tool} was denied: ${decision.reason}\n`)
     return
   }
   const { output, exitCode, isError, durationMs } = await perform()
@@ -43,7 +46,7 @@ export async function useTool(stage: Stage, { tool, command, input, perform }: T
       duration_secs: durationMs === undefined ? undefined : durationMs / 1_000,
     }),
   )
-  const told = await stage.halt.race(
+  const told = await play.halt.race(
     hooks?.afterTool?.({
       id,
       tool,
@@ -53,24 +56,24 @@ export async function useTool(stage: Stage, { tool, command, input, perform }: T
       ...(isError !== undefined && { isError }),
     }),
   )
-  if (told) stage.print(`${told}\n`)
+  if (told) play.print(`${told}\n`)
 }
 
-export function writeFile(workspace: string, path: string, content: string): ToolAnswer {
+export function writeFile(workspace: string, path: string, content: string): ToolResult {
   return answer(writeTextInside(workspace, path, content), `Wrote ${path}.`)
 }
 
-export function readFile(workspace: string, path: string): ToolAnswer {
+export function readFile(workspace: string, path: string): ToolResult {
   const file = readTextInside(workspace, path)
   return file.kind === 'text' ? { output: file.text } : { output: whyUnreadable(path, file), isError: true }
 }
 
-export function deleteFile(workspace: string, path: string): ToolAnswer {
+export function deleteFile(workspace: string, path: string): ToolResult {
   return answer(deleteFileInside(workspace, path), `Deleted ${path}.`)
 }
 
 /** Like the tool of a real agent: it refuses to guess which of several places is meant. */
-export function editFile(workspace: string, path: string, old: string, replacement: string): ToolAnswer {
+export function editFile(workspace: string, path: string, old: string, replacement: string): ToolResult {
   const file = readTextInside(workspace, path)
   if (file.kind !== 'text') return { output: whyUnreadable(path, file), isError: true }
   const count = file.text.split(old).length - 1
@@ -83,20 +86,20 @@ export function editFile(workspace: string, path: string, old: string, replaceme
   return answer(writeTextInside(workspace, path, text), `Edited ${path}.`)
 }
 
-function answer(change: Change, success: string): ToolAnswer {
+function answer(change: InsideChange, success: string): ToolResult {
   return change.kind === 'done' ? { output: success } : { output: change.reason, isError: true }
 }
 
 /** Runs a command of the script as a coding agent would: in the workspace, its output seen by agent and transcript. */
 export async function runCommand(
-  stage: Stage,
+  play: ScriptPlay,
   command: string,
   timeoutMs: number | null,
-): Promise<ToolAnswer> {
-  stage.print(`$ ${command}\n`)
-  const { transcript } = stage.request
+): Promise<ToolResult> {
+  play.print(`$ ${command}\n`)
+  const { transcript } = play.request
   const result = await exec({
-    ...surroundings(stage),
+    ...surroundings(play),
     argv: shell(command),
     onStdout: transcript,
     onStderr: transcript,
@@ -112,24 +115,24 @@ export async function runCommand(
 }
 
 /** A real death: what looks at processes, signals and core files meets the same thing as with a real agent. */
-export async function dieBySignal(stage: Stage, signal: string): Promise<void> {
-  await exec({ ...surroundings(stage), argv: shell(`ulimit -c 0; kill -${signal.slice(3)} $$`) })
+export async function dieBySignal(play: ScriptPlay, signal: string): Promise<void> {
+  await exec({ ...surroundings(play), argv: shell(`ulimit -c 0; kill -${signal.slice(3)} $$`) })
 }
 
 /** Until the agent is stopped; true when the process was killed by someone else. */
-export async function hang(stage: Stage, ignoreSigterm: boolean): Promise<boolean> {
+export async function hang(play: ScriptPlay, ignoreSigterm: boolean): Promise<boolean> {
   const trap = ignoreSigterm ? "trap '' TERM; " : ''
   const { ending } = await exec({
-    ...surroundings(stage),
+    ...surroundings(play),
     argv: shell(`${trap}while :; do sleep 1000; done`),
   })
   return ending === 'signalled'
 }
 
 /** The daemon leaves its process group, session and parent; the shell that started it stays until the agent ends. */
-export function leaveDaemon(stage: Stage, command: string, until: AbortSignal): Promise<ExecResult> {
+export function leaveDaemon(play: ScriptPlay, command: string, until: AbortSignal): Promise<ExecResult> {
   const start = '(setsid sh -c "$1" >/dev/null 2>&1 </dev/null &); while :; do sleep 1000; done'
-  const { request } = stage
+  const { request } = play
   return exec({
     argv: ['sh', '-c', start, 'sh', command],
     cwd: request.workspace,
@@ -138,7 +141,7 @@ export function leaveDaemon(stage: Stage, command: string, until: AbortSignal): 
   })
 }
 
-function surroundings({ request, halt }: Stage) {
+function surroundings({ request, halt }: ScriptPlay) {
   return { cwd: request.workspace, env: request.env, signal: halt.signal }
 }
 

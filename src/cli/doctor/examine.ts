@@ -1,7 +1,7 @@
 import { loadProject, type Project } from '../../config/load.ts'
 import { configSchema } from '../../config/schema.ts'
-import { definedVariables } from '../../core/defined-variables.ts'
 import { GantryError } from '../../core/error.ts'
+import { definedVariables } from '../../core/expand.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'

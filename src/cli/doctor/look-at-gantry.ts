@@ -1,6 +1,6 @@
 import type { Project } from '../../config/load.ts'
 import { version } from '../../core/version.ts'
-import { couldWrite } from '../../io/could-write.ts'
+import { couldWrite } from '../../io/check-writable.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { CliContext } from '../context.ts'

@@ -17,7 +17,7 @@ export function hookCommand(context: CliContext): Command {
     .option('--agent-version <version>', 'of the agent, when it is known')
     .action(async (event: string | undefined, flags: HookFlags) => {
       const { runHook } = await import('../../guard/hook/run-hook.ts')
-      const { leaveNow, writeOut } = await import('../../io/leave.ts')
+      const { leaveNow, writeOut } = await import('../../io/exit-now.ts')
       const { reply, isStuck } = await runHook({
         argv: [
           ...(event === undefined ? [] : [event]),

@@ -4,7 +4,7 @@ import { type PlanRequest, planRequestSchema, resumedRequest } from '../../guard
 import { findRoot } from '../../guard-engine/ledger/ledger-place.ts'
 import { planSource } from '../../guard-engine/project/declaring-files.ts'
 import { isDirectory } from '../../io/path-kind.ts'
-import { realPath } from '../../io/real-path.ts'
+import { realPath } from '../../io/resolve-links.ts'
 import type { Store } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import type { PlanFlags } from './plan-flags.ts'

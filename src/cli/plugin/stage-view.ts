@@ -1,6 +1,6 @@
 import { counted, formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
-import { monotonicMs } from '../../io/monotonic.ts'
+import { monotonicMs } from '../../io/clock.ts'
 import type { PluginStage, PluginStep } from '../../plugin/contract.ts'
 import { type Display, plainDisplay, type View } from '../../report/console/display.ts'
 import { palette } from '../../report/console/palette.ts'

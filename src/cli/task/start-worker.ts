@@ -1,4 +1,4 @@
-import { ownProgram } from '../../io/own-program.ts'
+import { ownProgram } from '../../io/find-program.ts'
 import { startDetached } from '../../io/start-detached.ts'
 import type { TaskQueue } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'

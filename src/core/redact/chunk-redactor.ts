@@ -1,5 +1,5 @@
-import { longestKeyBlock } from './find-private-keys.ts'
-import type { Span } from './replace-spans.ts'
+import { longestKeyBlock } from './find-secrets.ts'
+import type { TextSpan } from './replace-spans.ts'
 
 /** Redacts text that arrives in pieces, so that a secret cut in two is still caught. */
 export interface ChunkRedactor {
@@ -11,7 +11,7 @@ export interface ChunkRedactor {
 
 export interface ChunkRules {
   readonly redact: (text: string) => string
-  readonly findSpans: (text: string) => readonly Span[]
+  readonly findSpans: (text: string) => readonly TextSpan[]
   /** Known secrets that contain a line break. */
   readonly multiline: readonly string[]
   /** Most that is ever held back, in UTF-16 units. Default 1 Mi. */
@@ -86,7 +86,7 @@ function openLiteral(text: string, cut: number, secret: string): number {
   return Infinity
 }
 
-function cutInLine(text: string, tail: number, findSpans: (text: string) => readonly Span[]): number {
+function cutInLine(text: string, tail: number, findSpans: (text: string) => readonly TextSpan[]): number {
   const wanted = text.length - tail
   const across = findSpans(text).find(({ start, end }) => start < wanted && end > wanted)
   // A span that starts the text leaves no earlier place; the whole of it goes at once.

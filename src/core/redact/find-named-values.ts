@@ -1,4 +1,4 @@
-import type { Finder } from './finder.ts'
+import type { Finder } from './replace-spans.ts'
 
 const word =
   '(?:api[ _-]?key|token|passw(?:or)?d|passphrase|secret|(?:secret|private|access)[_-]?(?:access[_-]?)?key(?:[_-]?id)?|credentials?)'

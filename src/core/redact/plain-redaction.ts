@@ -1,5 +1,5 @@
 import type { ChunkRedactor } from './chunk-redactor.ts'
-import { findPersonal } from './find-personal.ts'
+import { findPersonal } from './find-secrets.ts'
 import { redactBy } from './redact-by.ts'
 
 /** Hides secrets before anything of a run reaches disk or screen. */

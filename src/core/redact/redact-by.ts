@@ -1,11 +1,7 @@
-import { createChunkRedactor } from './chunk-redactor.ts'
-import { findLiterals, literalForms } from './find-literals.ts'
+import { type ChunkRedactor, createChunkRedactor } from './chunk-redactor.ts'
 import { findNamedValues } from './find-named-values.ts'
-import { findPrivateKeys } from './find-private-keys.ts'
-import { findTokens } from './find-tokens.ts'
-import type { Finder } from './finder.ts'
-import type { Redactor } from './redactor.ts'
-import { findSpans, replaceSpans } from './replace-spans.ts'
+import { findLiterals, findPrivateKeys, findTokens, literalForms } from './find-secrets.ts'
+import { type Finder, findSpans, replaceSpans } from './replace-spans.ts'
 import { createValueRedactor } from './value-redactor.ts'
 
 /** What is always hidden, the given secrets, and what `more` finds. Loads no engine for patterns: a hook must start fast. */
@@ -37,4 +33,16 @@ function redactText(original: string, finders: readonly Finder[]): string {
     text = next
   }
   return text
+}
+
+/**
+ * Secrets are always redacted, before anything reaches disk or screen. Redacting twice changes nothing more, and time
+ * grows with the length of the text only, whatever it contains.
+ */
+export interface Redactor {
+  text(text: string): string
+  /** JSON-like data, deep; what needs no change is returned as it is. */
+  value<T>(value: T): T
+  /** For text that arrives in pieces. */
+  chunks(): ChunkRedactor
 }

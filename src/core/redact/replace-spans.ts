@@ -1,21 +1,19 @@
-import type { Finder } from './finder.ts'
-
 export const marker = '[REDACTED]'
 
-export interface Span {
+export interface TextSpan {
   readonly start: number
   readonly end: number
 }
 
 /** Where the text must be replaced: in order, overlapping and touching spans joined. */
-export function findSpans(text: string, finders: readonly Finder[]): Span[] {
-  const spans: Span[] = []
+export function findSpans(text: string, finders: readonly Finder[]): TextSpan[] {
+  const spans: TextSpan[] = []
   for (const find of finders) find(text, (start, end) => spans.push({ start, end }))
   return spans.length > 1 ? joined(spans) : spans
 }
 
 /** Each span becomes one marker; markers that are already there take part, so that none is cut or doubled. */
-export function replaceSpans(text: string, spans: readonly Span[]): string {
+export function replaceSpans(text: string, spans: readonly TextSpan[]): string {
   if (spans.length === 0) return text
   let result = ''
   let done = 0
@@ -26,8 +24,8 @@ export function replaceSpans(text: string, spans: readonly Span[]): string {
   return result + text.slice(done)
 }
 
-function joined(spans: readonly Span[]): Span[] {
-  const result: Span[] = []
+function joined(spans: readonly TextSpan[]): TextSpan[] {
+  const result: TextSpan[] = []
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
     const last = result.at(-1)
     if (last === undefined || span.start > last.end) result.push(span)
@@ -36,9 +34,14 @@ function joined(spans: readonly Span[]): Span[] {
   return result
 }
 
-function markersIn(text: string): Span[] {
-  const spans: Span[] = []
+function markersIn(text: string): TextSpan[] {
+  const spans: TextSpan[] = []
   for (let at = text.indexOf(marker); at !== -1; at = text.indexOf(marker, at + marker.length))
     spans.push({ start: at, end: at + marker.length })
   return spans
 }
+
+/** Looks for one sort of thing that must not be seen and reports where each begins and ends. Must run in linear time. */
+export type Finder = (text: string, found: Found) => void
+
+export type Found = (start: number, end: number) => void

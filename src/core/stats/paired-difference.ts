@@ -1,6 +1,5 @@
 import { seededRandom } from '../random.ts'
-import type { BootstrapOptions } from './case-mean-rate.ts'
-import { quantile, resampledMeans } from './resampled-means.ts'
+import { type BootstrapOptions, quantile, resampledMeans } from './case-mean-rate.ts'
 import type { Pair } from './sign-test.ts'
 import { wilsonRate, z95 } from './wilson.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { countTests } from './count-tests.ts'
-import { withoutEscapes } from './without-escapes.ts'
+import { countTests, withoutEscapes } from './count-tests.ts'
 
 describe('a summary is read through whatever a terminal was told', () => {
   test.each([

@@ -1,6 +1,5 @@
 import type { TestCounts } from './summary-words.ts'
 import { frameworks } from './test-summaries.ts'
-import { withoutEscapes } from './without-escapes.ts'
 
 const maxHeadChars = 500_000
 const maxTailChars = 1_500_000
@@ -33,3 +32,22 @@ function isCut(text: string): boolean {
     text,
   )
 }
+
+/** Text without what only a terminal understands: colours, cursor moves, titles, links. */
+export function withoutEscapes(text: string): string {
+  return text.includes(escapeChar) || text.includes(controlChar) ? text.replaceAll(sequence, '') : text
+}
+
+const escapeChar = String.fromCharCode(0x1b)
+const controlChar = String.fromCharCode(0x9b)
+const bell = String.fromCharCode(0x07)
+
+/** Control sequences; strings such as a title, up to their end on the same line; the forms of two characters. */
+const sequence = new RegExp(
+  [
+    `(?:${escapeChar}\\[|${controlChar})[0-?]*[ -/]*[@-~]`,
+    `${escapeChar}[\\]P^_X][^${bell}${escapeChar}\\n]*(?:${bell}|${escapeChar}\\\\)`,
+    `${escapeChar}[ -/]*[0-~]`,
+  ].join('|'),
+  'g',
+)

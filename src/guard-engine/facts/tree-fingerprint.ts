@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { infoExclude } from '../../io/info-exclude.ts'
+import { infoExclude } from '../../io/git-directories.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { treeHash } from '../../io/tree-hash.ts'

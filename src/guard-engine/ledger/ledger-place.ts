@@ -1,7 +1,7 @@
 import { basename, isAbsolute, join, sep } from 'node:path'
 import { findGitTop } from '../../io/find-git-top.ts'
 import { homeDirectory } from '../../io/host.ts'
-import { realPath } from '../../io/real-path.ts'
+import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
 
 /** Where the ledger of one project, and in it of one session, lies. */

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
-import { hmac } from '../../io/hmac.ts'
 import { sharedSecret } from '../../io/private-store.ts'
+import { hmac } from '../../io/sha256.ts'
 
 /** Tells lines that the guard wrote from lines that somebody else appended, and one ledger's lines from another's. */
 export interface LineSeal {

@@ -1,6 +1,5 @@
-import { entryKind } from '../../io/entry-kind.ts'
 import { joinPath, listDirectory, showPath } from '../../io/list-directory.ts'
-import { isDirectory } from '../../io/path-kind.ts'
+import { entryKind, isDirectory } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import type { PlanFacts, ProjectFacts } from '../contract.ts'
 import { printable } from '../printable.ts'

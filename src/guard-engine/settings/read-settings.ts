@@ -3,7 +3,7 @@ import { formatPosition } from '../../core/error.ts'
 import { isObject } from '../../core/json-fields.ts'
 import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
-import { realPath } from '../../io/real-path.ts'
+import { realPath } from '../../io/resolve-links.ts'
 import { isInside } from '../seal/own-match.ts'
 import {
   type CheckedValues,

@@ -1,6 +1,6 @@
-import { definedVariables } from '../../core/defined-variables.ts'
 import { formatPosition, GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { definedVariables } from '../../core/expand.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { viewsBelow } from '../../guard-engine/views/state-directory.ts'
 import { describeGuard } from '../../guard-install/guard-for-agent.ts'

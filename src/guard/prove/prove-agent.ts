@@ -1,6 +1,6 @@
 import { compareVersions } from '../../agents/cli/version.ts'
 import { GantryError } from '../../core/error.ts'
-import { monotonicMs } from '../../io/monotonic.ts'
+import { monotonicMs } from '../../io/clock.ts'
 import type { ProofGate, ProofStage, Sighting } from './contract.ts'
 import { proofGates } from './gates/index.ts'
 

@@ -1,4 +1,4 @@
-import { noTokens } from '../../core/add-tokens.ts'
+import { noTokens } from '../../core/trial.ts'
 import { failureOf } from '../ai-sdk/failure.ts'
 import { modelError } from '../model-error.ts'
 import { type RetryPolicy, retryWaitMs, type Sleep } from '../retry.ts'

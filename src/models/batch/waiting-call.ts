@@ -1,5 +1,5 @@
-import { noTokens } from '../../core/add-tokens.ts'
 import { GantryError } from '../../core/error.ts'
+import { noTokens } from '../../core/trial.ts'
 import { isTooLong } from '../ai-sdk/failure.ts'
 import { completionOf } from '../ai-sdk/turn.ts'
 import type { Budget, Settle } from '../budget.ts'

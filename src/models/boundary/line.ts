@@ -1,4 +1,4 @@
-import { noTokens } from '../../core/add-tokens.ts'
+import { noTokens } from '../../core/trial.ts'
 import type { BoundarySession, Responder, SessionOptions } from './contract.ts'
 import { openSession, type SessionCore } from './session.ts'
 

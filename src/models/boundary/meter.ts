@@ -1,5 +1,4 @@
-import { noTokens } from '../../core/add-tokens.ts'
-import type { TokenUsage } from '../../core/trial.ts'
+import { noTokens, type TokenUsage } from '../../core/trial.ts'
 import type { Budget } from '../budget.ts'
 import { createLedger, type LedgerRow } from '../ledger.ts'
 import { costOf, type PriceTable, priceOf, type TokenPrice } from '../pricing.ts'

@@ -1,5 +1,5 @@
 import { GantryError } from '../../core/error.ts'
-import { realPath } from '../../io/real-path.ts'
+import { realPath } from '../../io/resolve-links.ts'
 import { createBudget } from '../budget.ts'
 import type { PriceTable } from '../pricing.ts'
 import { openCassette } from './cassette/open-cassette.ts'

@@ -1,9 +1,7 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { asString } from '../../core/json-fields.ts'
-import { entryKind } from '../../io/entry-kind.ts'
-import { isDirectory, isMissing } from '../../io/path-kind.ts'
-import { realPath } from '../../io/real-path.ts'
-import { resolveLinks } from '../../io/resolve-links.ts'
+import { entryKind, isDirectory, isMissing } from '../../io/path-kind.ts'
+import { realPath, resolveLinks } from '../../io/resolve-links.ts'
 import type { Preflight, PreflightCode, PreflightNotice } from './contract.ts'
 import { manifestFile, readManifest } from './manifest/read-manifest.ts'
 

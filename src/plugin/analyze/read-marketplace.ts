@@ -3,8 +3,8 @@ import { GantryError } from '../../core/error.ts'
 import { asArray, asObject, asString } from '../../core/json-fields.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
-import { realPath } from '../../io/real-path.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
+import { realPath } from '../../io/resolve-links.ts'
 import { parseJsonFile } from './files/json-file.ts'
 
 export interface Marketplace {

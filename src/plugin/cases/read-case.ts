@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { entryKind } from '../../io/entry-kind.ts'
+import { entryKind } from '../../io/path-kind.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import { fileProblem, parseYaml, type SourceFile } from '../../io/yaml.ts'
 import type { Grader } from '../generate/contract.ts'

@@ -1,5 +1,5 @@
 import { GantryError } from '../../core/error.ts'
-import { entryKind } from '../../io/entry-kind.ts'
+import { entryKind } from '../../io/path-kind.ts'
 import { fileProblem, parseYaml } from '../../io/yaml.ts'
 import type { Grader, ToolPattern } from '../generate/contract.ts'
 import { type CaseProblem, problem, problemOf } from './case-problem.ts'

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import { entryKind } from '../../io/entry-kind.ts'
 import { writeFileAtomic } from '../../io/files.ts'
+import { entryKind } from '../../io/path-kind.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'

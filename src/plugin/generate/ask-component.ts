@@ -1,6 +1,5 @@
 import { addCost } from '../../core/add-cost.ts'
-import { addTokens, noTokens } from '../../core/add-tokens.ts'
-import type { TokenUsage } from '../../core/trial.ts'
+import { addTokens, noTokens, type TokenUsage } from '../../core/trial.ts'
 import type { RateLimiter } from '../../io/rate-limiter.ts'
 import type { Budget } from '../../models/budget.ts'
 import { type Model, modelFailureOf } from '../../models/contract.ts'

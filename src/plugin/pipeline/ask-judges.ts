@@ -1,5 +1,5 @@
-import { definedVariables } from '../../core/defined-variables.ts'
 import { GantryError } from '../../core/error.ts'
+import { definedVariables } from '../../core/expand.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { PaidSample, SampleCheckpoint } from '../../judge/take-samples.ts'
 import type { Model } from '../../models/contract.ts'

@@ -1,6 +1,6 @@
 import { GantryError } from '../../core/error.ts'
 import { readJsonIfExists } from '../../io/files.ts'
-import { fileSink } from '../../io/sink.ts'
+import { fileOutput } from '../../io/text-output.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import type { TrialEvaluation } from '../evaluate/contract.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
@@ -38,7 +38,7 @@ export function writeEvaluationDocument(
   head: EvaluationHead,
   trials: readonly PluginTrial[],
 ): void {
-  const file = fileSink(files.evaluation)
+  const file = fileOutput(files.evaluation)
   try {
     file.write(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "results": [`)
     let separator = '\n'

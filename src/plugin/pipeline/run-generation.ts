@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
+import { monotonicMs } from '../../io/clock.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
-import { monotonicMs } from '../../io/monotonic.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { readCases } from '../cases/read-cases.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { directoryNames } from '../../io/directory-names.ts'
 import { readJsonIfExists } from '../../io/files.ts'
+import { directoryNames } from '../../io/list-directory.ts'
 import { trialPath } from '../../store/run-paths.ts'
 import type { OtherCosts } from '../evaluate/metrics/cost-tally.ts'
 import {

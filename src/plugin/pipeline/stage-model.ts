@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { withEndpoint } from '../../config/model-opener.ts'
-import { definedVariables } from '../../core/defined-variables.ts'
 import { GantryError } from '../../core/error.ts'
+import { definedVariables } from '../../core/expand.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { type LinkSession, openModelLink } from '../../models/boundary/open-model-link.ts'

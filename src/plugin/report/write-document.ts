@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import { GantryError } from '../../core/error.ts'
 import { nearest } from '../../core/nearest.ts'
 import { readTextIfExists } from '../../io/directory.ts'
-import { fileSink } from '../../io/sink.ts'
+import { fileOutput } from '../../io/text-output.ts'
 import type { FinishedRun, Sink } from '../../report/contract.ts'
 import { openReporter, type ReporterName } from '../../report/index.ts'
 import { evaluationFiles } from '../pipeline/evaluation-files.ts'
@@ -46,7 +46,7 @@ export async function writeDocumentFile(
   options: DocumentOptions,
 ): Promise<void> {
   const absolute = resolve(path)
-  const file = fileSink(absolute)
+  const file = fileOutput(absolute)
   try {
     await writeDocument(format, run, file, absolute, options)
     file.close()

@@ -1,5 +1,5 @@
 import { compilePattern } from '../../core/pattern.ts'
-import type { Finder } from '../../core/redact/finder.ts'
+import type { Finder } from '../../core/redact/replace-spans.ts'
 
 const digitRun = /\d(?:[ -]?\d){12,}/g
 

@@ -1,9 +1,8 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import { entryKind } from '../../io/entry-kind.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { homeDirectory } from '../../io/host.ts'
-import { isDirectory } from '../../io/path-kind.ts'
-import { realPath } from '../../io/real-path.ts'
+import { entryKind, isDirectory } from '../../io/path-kind.ts'
+import { realPath } from '../../io/resolve-links.ts'
 
 /** The programs of this machine that a step may use, since there is no image. Everything is read-only. */
 export interface HostPrograms {

@@ -1,4 +1,4 @@
-import { treeMemoryBytes } from '../../io/tree-memory.ts'
+import { treeMemoryBytes } from '../../io/process-table.ts'
 import { watchEveryMs } from './limits.ts'
 
 /** Calls `exceeded` once when everything below the process takes more than this. `root` is asked until it knows. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { killPid } from '../../io/kill-pid.ts'
+import { killPid } from '../../io/process-table.ts'
 import type { SandboxRequest } from '../contract.ts'
 import { callEngine, type EngineAnswer, type EngineRefusal } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'

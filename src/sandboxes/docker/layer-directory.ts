@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import { makeDirectories, namesIn } from '../../io/directory.ts'
-import { entryKind } from '../../io/entry-kind.ts'
 import { ownUser } from '../../io/file-owner.ts'
 import { removeTree } from '../../io/files.ts'
 import { homeDirectory, temporaryRoot } from '../../io/host.ts'
 import { unmount } from '../../io/id-mapped-mount.ts'
 import { acquireLock, lockHolder } from '../../io/lock.ts'
-import { privateDirectory } from '../../io/private-directory.ts'
+import { entryKind } from '../../io/path-kind.ts'
+import { privateDirectory } from '../../io/private-store.ts'
 import { removeIfEmpty } from '../../io/remove-if-empty.ts'
 
 /** Where one sandbox has the layers of its workspace. Held by this process until it is removed, or until this process dies. */

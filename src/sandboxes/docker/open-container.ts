@@ -1,5 +1,5 @@
 import { GantryError } from '../../core/error.ts'
-import { giveTree } from '../../io/give-tree.ts'
+import { giveTree } from '../../io/file-owner.ts'
 import { randomSuffix } from '../../io/ids.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { makeSharedDirectory } from '../../io/shared-directory.ts'

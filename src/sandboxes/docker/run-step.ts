@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freeSpace } from '../../io/free-space.ts'
-import { stripSetuid } from '../../io/strip-setuid.ts'
+import { stripSetuid } from '../../io/file-owner.ts'
+import { freeSpace } from '../../io/host.ts'
 import { streamOverUnixHttp } from '../../io/unix-http.ts'
 import type { SandboxFailure, SandboxStep, StepEnd } from '../contract.ts'
 import { beginningOf } from './beginning-of.ts'

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../io/monotonic.ts'
+import { monotonicMs } from '../../io/clock.ts'
 import { type Chunk, chunkOf } from './chunk.ts'
 import type { FanOut, FanOutLimits, FeedSink, FeedSource } from './contract.ts'
 import { type FeedFilter, filterKey } from './filter.ts'

@@ -1,9 +1,9 @@
 import { basename, join, relative } from 'node:path'
 import { directoriesIn, namesIn } from '../../io/directory.ts'
 import { gitDirectories } from '../../io/git-directories.ts'
-import { isSameEntry, type KeptEntry, keepEntry, putEntryBack } from '../../io/kept-entry.ts'
 import { isDirectory, isFile } from '../../io/path-kind.ts'
-import { realPath } from '../../io/real-path.ts'
+import { realPath } from '../../io/resolve-links.ts'
+import { isSameEntry, restoreEntry, type SavedEntry, saveEntry } from '../../io/saved-entry.ts'
 import { agentFileName } from '../../verifier/agent-file.ts'
 import type { TaskTree } from '../open-tree.ts'
 import type { EditorWriteLimits } from './write-limits.ts'
@@ -49,14 +49,14 @@ function whyForbidden(
 }
 
 /** By absolute path, what leads to others before them. */
-export type GuardedFiles = Readonly<Record<string, KeptEntry>>
+export type GuardedFiles = Readonly<Record<string, SavedEntry>>
 
 /**
  * Files git does not tell about and that must survive the Editor: how the work is verified, even when it is ignored, what git
  * itself would run, and what it would overlook.
  */
 export function keepGuarded(root: string): GuardedFiles {
-  return Object.fromEntries(guarded(root).map((path) => [path, keepEntry(path)]))
+  return Object.fromEntries(guarded(root).map((path) => [path, saveEntry(path)]))
 }
 
 /** Puts back what changed, whatever stands there now, and tells what it was. */
@@ -72,13 +72,13 @@ export function putGuardedBack(
   const look = (path: string): void => {
     if (which === 'git' && agentFiles.includes(path)) return
     const was = before[path] ?? { kind: 'missing' }
-    const is = keepEntry(path)
+    const is = saveEntry(path)
     if (isSameEntry(was, is) || lost.some((place) => path.startsWith(`${place}/`))) return
     // What is in it is looked at by itself.
     if (was.kind === 'missing' && is.kind === 'directory' && isPlace(path)) return
     // Of a whole repository nothing was kept, and nothing of one is thrown away.
     const isWhole = path === join(root, '.git') && (was.kind === 'directory' || is.kind === 'directory')
-    const isLeft = isWhole || !putEntryBack(path, was)
+    const isLeft = isWhole || !restoreEntry(path, was)
     if (isLeft) lost.push(path)
     told.push({ path: relative(root, path), why, isLeft })
   }

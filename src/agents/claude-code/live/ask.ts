@@ -4,14 +4,14 @@ import type { CliStart } from '../../cli/contract.ts'
 import type { AgentOutcome, AskOptions, FailureReport, SessionRequest } from '../../contract.ts'
 import { isStoppedByUs, passedLimit } from '../../limits.ts'
 import { createUsageMeter } from '../../usage-meter.ts'
-import type { Talk } from './conversation.ts'
+import type { Conversation } from './conversation.ts'
 import { newMessageId } from './exchanges.ts'
 
 /** How long an agent that is asked to stop for its turns has to do so, when nobody says how long. */
 const defaultGraceMs = 5_000
 const timerMaxMs = 2 ** 31 - 1
 
-export interface Asked {
+export interface LiveAnswer {
   readonly outcome: AgentOutcome
   /** The message by which files can be put back to what they were before it. */
   readonly messageId: string
@@ -22,35 +22,39 @@ export interface Asked {
  * limit of money is the end of it.
  */
 export async function askLive(
-  talk: Talk,
+  conversation: Conversation,
   { name, warnings }: CliStart,
   request: SessionRequest,
   prompt: string,
   { timeoutMs = request.timeoutMs, maxTurns, interruptGraceMs }: AskOptions,
-): Promise<Asked> {
+): Promise<LiveAnswer> {
   const messageId = newMessageId()
   const meter = createUsageMeter()
   const turns = createTurnCounter(maxTurns)
-  const failureBefore = talk.parser.end().failure
-  const apiMsBefore = talk.apiMs()
+  const failureBefore = conversation.parser.end().failure
+  const apiMsBefore = conversation.apiMs()
   const deniedTools: string[] = []
   let finalText: string | null = null
   let limit: Limit | null = null
 
   /** One that an earlier prompt met says nothing about this one. */
   const freshFailure = (): FailureReport | null => {
-    const { failure } = talk.parser.end()
+    const { failure } = conversation.parser.end()
     return failure === failureBefore ? null : failure
   }
   const meet = (why: Limit['why'], graceMs: number | undefined): void => {
-    if (limit !== null || !talk.isAlive()) return
+    if (limit !== null || !conversation.isAlive()) return
     const failure = freshFailure()
-    if (graceMs === undefined) talk.stop(why)
-    limit = { why, failure, interruption: graceMs === undefined ? null : interrupt(talk, why, graceMs) }
+    if (graceMs === undefined) conversation.stop(why)
+    limit = {
+      why,
+      failure,
+      interruption: graceMs === undefined ? null : interrupt(conversation, why, graceMs),
+    }
   }
   const timer = setTimeout(meet, Math.min(timeoutMs, timerMaxMs), 'timed_out', interruptGraceMs)
 
-  const hear: Parameters<Talk['tell']>[1] = (line, events) => {
+  const hear: Parameters<Conversation['tell']>[1] = (line, events) => {
     for (const event of events) {
       if (event.event === 'usage') meter.add(event)
       if (event.event === 'message' && event.role === 'assistant' && event.parent_id === undefined)
@@ -62,13 +66,13 @@ export async function askLive(
       deniedTools.push(...deniedIn(line))
     }
     turns.hear(line)
-    if (passedLimit(request, 0, talk.parser.usage()) !== null) talk.stop('over_budget')
+    if (passedLimit(request, 0, conversation.parser.usage()) !== null) conversation.stop('over_budget')
     else if (turns.isPassed()) meet('over_turns', interruptGraceMs ?? defaultGraceMs)
   }
   let result: JsonObject | null = null
   try {
-    await talk.idle()
-    if (limit === null) result = await talk.tell({ content: prompt, uuid: messageId }, hear)
+    await conversation.idle()
+    if (limit === null) result = await conversation.tell({ content: prompt, uuid: messageId }, hear)
   } finally {
     clearTimeout(timer)
   }
@@ -77,10 +81,10 @@ export async function askLive(
   await met?.interruption?.answered
   clearTimeout(met?.interruption?.timer)
 
-  const { invalid, passed } = talk.parser.end()
-  const { ending, exitCode, words } = talk.isAlive()
+  const { invalid, passed } = conversation.parser.end()
+  const { ending, exitCode, words } = conversation.isAlive()
     ? { ...endingOf(result, met?.why ?? passed), words: null }
-    : await talk.ended()
+    : await conversation.ended()
   const failure = met === null ? freshFailure() : met.failure
   const isOver = words !== null && !isStoppedByUs(ending) && ending !== 'timed_out'
   const outcome = {
@@ -89,7 +93,7 @@ export async function askLive(
     finalText,
     ...meter.total(),
     turns: turns.count(),
-    apiDurationMs: talk.apiMs() - apiMsBefore,
+    apiDurationMs: conversation.apiMs() - apiMsBefore,
     deniedTools,
     failure: isStoppedByUs(ending)
       ? null
@@ -114,11 +118,11 @@ interface Interruption {
   readonly timer: NodeJS.Timeout
 }
 
-function interrupt(talk: Talk, why: Limit['why'], graceMs: number): Interruption {
-  const timer = setTimeout(talk.stop, Math.min(graceMs, timerMaxMs), why)
-  const answered = talk.control({ subtype: 'interrupt' }, graceMs).then(({ kind }) => {
-    if (kind === 'success') talk.expectNoMore()
-    else talk.stop(why)
+function interrupt(conversation: Conversation, why: Limit['why'], graceMs: number): Interruption {
+  const timer = setTimeout(conversation.stop, Math.min(graceMs, timerMaxMs), why)
+  const answered = conversation.control({ subtype: 'interrupt' }, graceMs).then(({ kind }) => {
+    if (kind === 'success') conversation.expectNoMore()
+    else conversation.stop(why)
   })
   return { answered, timer }
 }

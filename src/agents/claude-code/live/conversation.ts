@@ -12,7 +12,7 @@ import type { HookCallbacks } from './hook-callbacks.ts'
 import { startLive } from './live-process.ts'
 
 /** The lines that go to and fro between us and one Claude Code process. */
-export interface Talk extends Pick<Exchanges, 'isAsked' | 'isIdle' | 'tasks' | 'expectNoMore'> {
+export interface Conversation extends Pick<Exchanges, 'isAsked' | 'isIdle' | 'tasks' | 'expectNoMore'> {
   readonly parser: StreamParser
   readonly control: Control['ask']
   /** A message of the user, and all that follows until its `result`; null when the agent is gone before. One at a time. */
@@ -55,7 +55,7 @@ const atOnce = { waitMs: 0, graceMs: 2_000 }
 const brokenMs = 1_000
 const maxStderr = 500
 
-export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCallbacks): Talk {
+export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCallbacks): Conversation {
   const { signal } = request
   const parser = createStreamParser()
   const exchanges = createExchanges()

@@ -5,7 +5,7 @@ import { type BackgroundAgents, createBackgroundAgents } from '../background-age
 /** Knows by the lines Claude Code prints which message of ours it works on, and when it is done with it. */
 export interface Exchanges {
   /** A message that is about to be sent. One at a time. */
-  begin(uuid: string): Exchange
+  begin(uuid: string): PendingMessage
   see(line: JsonObject): void
   /** Whether a message of ours is being worked on. */
   isAsked(): boolean
@@ -17,7 +17,7 @@ export interface Exchanges {
   readonly tasks: BackgroundAgents['tasks']
 }
 
-export interface Exchange {
+export interface PendingMessage {
   /** The `result` that ends it. */
   readonly done: Promise<JsonObject>
   /** Whatever became of it: the next one may begin. */

@@ -10,7 +10,7 @@ import type {
 } from '../../contract.ts'
 import { unstartedSession } from '../../process/not-started.ts'
 import { askLive } from './ask.ts'
-import { openTalk, type Talk } from './conversation.ts'
+import { type Conversation, openTalk } from './conversation.ts'
 import { createHookCallbacks, type HookCallbacks } from './hook-callbacks.ts'
 import { loadedParts } from './loaded-parts.ts'
 
@@ -32,53 +32,56 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
   const startedAt = performance.now()
   const { timeoutMs } = request
   const hooks = createHookCallbacks(request)
-  const talk = openTalk(start, request, hooks)
-  const begun = await begin(talk, hooks, Math.min(timeoutMs, maxBeginMs))
+  const conversation = openTalk(start, request, hooks)
+  const begun = await begin(conversation, hooks, Math.min(timeoutMs, maxBeginMs))
   let lastMessageId: string | null = null
   let isCompleted = false
 
   /** A step that belongs to no prompt of its own; whatever goes wrong in it is the end of the session. */
   const within = async (what: string, step: () => Promise<boolean>): Promise<void> => {
-    if (talk.isAsked()) throw new Error('a session answers one prompt at a time')
-    if (!talk.isAlive()) return
+    if (conversation.isAsked()) throw new Error('a session answers one prompt at a time')
+    if (!conversation.isAlive()) return
     const timer = setTimeout(
-      () => talk.stop('timed_out', `it did not ${what} within ${timeoutMs} ms`),
+      () => conversation.stop('timed_out', `it did not ${what} within ${timeoutMs} ms`),
       Math.min(timeoutMs, 2 ** 31 - 1),
     )
     const isDone = await step().finally(() => clearTimeout(timer))
-    if (!isDone && talk.isAlive()) talk.stop('crashed', `it did not ${what}`)
+    if (!isDone && conversation.isAlive()) conversation.stop('crashed', `it did not ${what}`)
   }
 
   const clear = (): Promise<void> =>
     within('forget the conversation', async () => {
-      await stopEverything(talk, timeoutMs)
-      const before = asString(talk.about()?.session_id)
-      const result = await talk.tell({ content: '/clear', isQuiet: true })
+      await stopEverything(conversation, timeoutMs)
+      const before = asString(conversation.about()?.session_id)
+      const result = await conversation.tell({ content: '/clear', isQuiet: true })
       lastMessageId = null
-      return result !== null && result.is_error !== true && asString(talk.about()?.session_id) !== before
+      return (
+        result !== null && result.is_error !== true && asString(conversation.about()?.session_id) !== before
+      )
     })
 
   const recall = (messages: readonly RecalledMessage[]): Promise<void> =>
     within('take what was said before', async () => {
-      await talk.idle()
+      await conversation.idle()
       for (const { role, content } of messages) {
-        if (role === 'assistant') talk.say(assistantLine(content))
-        else if ((await talk.tell({ content, shouldQuery: false, isQuiet: true })) === null) return false
+        if (role === 'assistant') conversation.say(assistantLine(content))
+        else if ((await conversation.tell({ content, shouldQuery: false, isQuiet: true })) === null)
+          return false
       }
       return true
     })
 
   const loaded = async (): Promise<LoadedParts | null> => {
     if (begun === null) return null
-    const servers = await settledServers(talk, timeoutMs)
-    if (talk.about() === null) await clear()
-    return loadedParts(begun, talk.about(), servers)
+    const servers = await settledServers(conversation, timeoutMs)
+    if (conversation.about() === null) await clear()
+    return loadedParts(begun, conversation.about(), servers)
   }
 
   return {
     async ask(prompt, options = {}): Promise<AgentOutcome> {
-      if (!talk.isAlive()) return tooLate(talk, start.name)
-      const { outcome, messageId } = await askLive(talk, start, request, prompt, options)
+      if (!conversation.isAlive()) return tooLate(conversation, start.name)
+      const { outcome, messageId } = await askLive(conversation, start, request, prompt, options)
       lastMessageId = messageId
       return outcome
     },
@@ -87,7 +90,7 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
     async rewind() {
       if (lastMessageId === null)
         return { kind: 'refused', why: 'no prompt was asked since the conversation began' }
-      const answer = await talk.control(
+      const answer = await conversation.control(
         { subtype: 'rewind_files', user_message_id: lastMessageId },
         timeoutMs,
       )
@@ -98,14 +101,14 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
       return { kind: 'refused', why: asString(error) ?? 'it cannot put the files back' }
     },
     loaded,
-    isAlive: talk.isAlive,
+    isAlive: conversation.isAlive,
     async close() {
       if (isCompleted) return
       isCompleted = true
       try {
-        await talk.finish()
+        await conversation.finish()
       } finally {
-        const { ending, exitCode } = await talk.ended()
+        const { ending, exitCode } = await conversation.ended()
         const duration_secs = (performance.now() - startedAt) / 1_000
         request.emit({ event: 'complete', exit_code: exitCode, duration_secs, ending })
       }
@@ -114,35 +117,44 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
 }
 
 /** What runs in the background outlives a conversation, and would speak up in the next one. */
-async function stopEverything(talk: Talk, waitMs: number): Promise<void> {
-  for (const task_id of talk.tasks()) await talk.control({ subtype: 'stop_task', task_id }, waitMs)
-  if (!talk.isIdle()) await talk.control({ subtype: 'interrupt' }, waitMs)
-  await talk.idle()
+async function stopEverything(conversation: Conversation, waitMs: number): Promise<void> {
+  for (const task_id of conversation.tasks())
+    await conversation.control({ subtype: 'stop_task', task_id }, waitMs)
+  if (!conversation.isIdle()) await conversation.control({ subtype: 'interrupt' }, waitMs)
+  await conversation.idle()
 }
 
 /** null when it does not speak as we do: it is then ended, and says so when it is asked something. */
-async function begin(talk: Talk, { wishes }: HookCallbacks, waitMs: number): Promise<JsonObject | null> {
+async function begin(
+  conversation: Conversation,
+  { wishes }: HookCallbacks,
+  waitMs: number,
+): Promise<JsonObject | null> {
   let why = ''
   for (const hooks of wishes) {
-    const answer = await talk.control({ subtype: 'initialize', hooks }, waitMs)
+    const answer = await conversation.control({ subtype: 'initialize', hooks }, waitMs)
     if (answer.kind === 'success') return answer.response
     if (answer.kind === 'silent') {
-      if (talk.isAlive()) talk.stop('not_started', `it did not answer within ${waitMs} ms of its start`)
+      if (conversation.isAlive())
+        conversation.stop('not_started', `it did not answer within ${waitMs} ms of its start`)
       return null
     }
     why = answer.why
   }
-  talk.stop('not_started', `it refused to begin a session: ${why}`)
+  conversation.stop('not_started', `it refused to begin a session: ${why}`)
   return null
 }
 
 /** Servers may take their time to connect, and are told as pending until they did. */
-async function settledServers(talk: Talk, timeoutMs: number): Promise<readonly JsonObject[] | null> {
+async function settledServers(
+  conversation: Conversation,
+  timeoutMs: number,
+): Promise<readonly JsonObject[] | null> {
   const until = performance.now() + timeoutMs
   let servers: readonly JsonObject[] | null = null
   for (;;) {
     const left = until - performance.now()
-    const answer = await talk.control({ subtype: 'mcp_status' }, Math.max(0, left))
+    const answer = await conversation.control({ subtype: 'mcp_status' }, Math.max(0, left))
     if (answer.kind !== 'success') return servers
     servers = asObjects(answer.response.mcpServers)
     if (left <= pollMs || servers.every(({ status }) => status !== 'pending')) return servers
@@ -150,8 +162,8 @@ async function settledServers(talk: Talk, timeoutMs: number): Promise<readonly J
   }
 }
 
-async function tooLate(talk: Talk, name: string): Promise<AgentOutcome> {
-  const { ending, words } = await talk.ended()
+async function tooLate(conversation: Conversation, name: string): Promise<AgentOutcome> {
+  const { ending, words } = await conversation.ended()
   const isOurs = ending === 'cancelled' || ending === 'over_budget'
   return {
     ending: isOurs ? ending : 'not_started',

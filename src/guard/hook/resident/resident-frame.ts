@@ -1,5 +1,5 @@
 import type { HookReply } from '../../../agents/hook-codec.ts'
-import { hmac } from '../../../io/hmac.ts'
+import { hmac } from '../../../io/sha256.ts'
 import type { HookInvocation } from '../answer-hook.ts'
 
 /**

@@ -1,6 +1,5 @@
-import { addTokens, noTokens } from '../../../core/add-tokens.ts'
 import { settled } from '../../../core/case-tally.ts'
-import type { TokenUsage } from '../../../core/trial.ts'
+import { addTokens, noTokens, type TokenUsage } from '../../../core/trial.ts'
 import { type PriceTable, price } from '../../../models/pricing.ts'
 import type { Execution } from '../../execute/contract.ts'
 import type { TrialEvaluation } from '../contract.ts'

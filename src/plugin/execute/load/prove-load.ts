@@ -1,5 +1,5 @@
 import type { LoadedParts } from '../../../agents/contract.ts'
-import { realPath } from '../../../io/real-path.ts'
+import { realPath } from '../../../io/resolve-links.ts'
 import type { ProcessSettings } from '../process-settings.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exitCodeOf } from './run-exit-code.ts'
+import { exitCodeOf } from './exit-code.ts'
 import type { RunSummary, RunVerdict } from './summary.ts'
 
 function summary(verdict: RunVerdict, more: Partial<RunSummary> = {}): RunSummary {

@@ -15,14 +15,14 @@ import { makeDirectories } from './directory.ts'
 import { randomSuffix } from './ids.ts'
 
 /** A place text is written to, piece by piece. */
-export interface StreamSink {
+export interface StreamOutput {
   write(text: string): void
   /** Settles when the reader has caught up. */
   drain(): Promise<void>
 }
 
 /** A file that appears whole or not at all. */
-export interface FileSink {
+export interface FileOutput {
   write(text: string): void
   /** Everything written so far becomes the file's content. A sink that was never written to makes an empty file. */
   close(): void
@@ -34,7 +34,7 @@ export interface FileSink {
  * Writes beside the path and renames at the end. Parents are made at the first write. A link is followed; a device or a
  * named pipe cannot be replaced, so it is written to directly. Throws GantryError NOT_WRITABLE or NO_SPACE.
  */
-export function fileSink(path: string): FileSink {
+export function fileOutput(path: string): FileOutput {
   let opened: OpenFile | null = null
   let pending: string[] = []
   let pendingChars = 0
@@ -71,14 +71,14 @@ export function fileSink(path: string): FileSink {
 }
 
 /** Adds to the end of a file others write to as well. */
-export function appendSink(path: string): { write(text: string): void } {
+export function appendOutput(path: string): { write(text: string): void } {
   return {
     write: (text) => translated(path, () => appendFileSync(path, text)),
   }
 }
 
 /** A stream such as `process.stdout`. A reader that went away early (`| head`) is its right and no error. */
-export function stdoutSink(stream: NodeJS.WritableStream): StreamSink {
+export function streamOutput(stream: NodeJS.WritableStream): StreamOutput {
   let gone = false
   let failure: unknown = null
   let full = false

@@ -1,6 +1,6 @@
 import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
-import { cgroupPlaces } from './cgroup-places.ts'
+import { cgroupPlaces } from './cgroup.ts'
 
 const delegated = { 'cgroup.procs': '', 'cgroup.subtree_control': 'cpu memory pids\n' }
 

@@ -5,7 +5,7 @@ import { passedLimit } from '../limits.ts'
 import { createUsageMeter, type UsageMeter } from '../usage-meter.ts'
 
 /** What all steps of one play share. */
-export interface Stage {
+export interface ScriptPlay {
   readonly request: AgentRequest
   readonly halt: Halt
   readonly meter: UsageMeter
@@ -20,7 +20,7 @@ export interface Stage {
   print(text: string): void
 }
 
-export function createStage(request: AgentRequest, halt: Halt): Stage {
+export function createStage(request: AgentRequest, halt: Halt): ScriptPlay {
   const meter = createUsageMeter()
   const encoder = new TextEncoder()
   let turns = 0

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openLines } from './line-spans.ts'
+import { openLines } from './line-file.ts'
 
 let root: string
 

@@ -11,7 +11,7 @@ import { errnoOf } from './fs-error.ts'
 import { removeTree } from './remove-tree.ts'
 
 /** What stood at a path, itself and not what a link leads to, so that it can be put there again. */
-export type KeptEntry =
+export type SavedEntry =
   | { readonly kind: 'missing' | 'directory' }
   | { readonly kind: 'file'; readonly mode: number; readonly base64: string }
   | { readonly kind: 'link'; readonly target: string }
@@ -20,7 +20,7 @@ export type KeptEntry =
 
 const maxBytes = 16 * 1024 * 1024
 
-export function keepEntry(path: string): KeptEntry {
+export function saveEntry(path: string): SavedEntry {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (stats === undefined) return { kind: 'missing' }
@@ -38,12 +38,12 @@ export function keepEntry(path: string): KeptEntry {
   }
 }
 
-export function isSameEntry(one: KeptEntry, other: KeptEntry): boolean {
+export function isSameEntry(one: SavedEntry, other: SavedEntry): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** Replaces what stands there now; never writes through it. Answers whether that could be done. A directory comes back empty. */
-export function putEntryBack(path: string, entry: KeptEntry): boolean {
+export function restoreEntry(path: string, entry: SavedEntry): boolean {
   if (entry.kind === 'unkept') return false
   try {
     removeTree(path)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../../test/support/needs.ts'
 import { findProgram } from './find-program.ts'
-import { plainGitSettings, readGitSettings } from './git-settings.ts'
+import { plainGitSettings, readGitSettings } from './git-repository.ts'
 import { isMissing } from './path-kind.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 

@@ -1,6 +1,6 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { ownProgram } from './own-program.ts'
+import { ownProgram } from './find-program.ts'
 
 test.each([
   ['src/hook-bin.ts', 'src/bin.ts'],

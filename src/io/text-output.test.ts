@@ -3,12 +3,12 @@ import { createReadStream, existsSync, lstatSync, readdirSync, readFileSync, sym
 import { PassThrough } from 'node:stream'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { appendSink, fileSink, stdoutSink } from './sink.ts'
+import { appendOutput, fileOutput, streamOutput } from './text-output.ts'
 
 test('a file appears whole when the sink is closed, and not before', async () => {
   await using dir = await createFixture({})
   const path = dir.getPath('deep/er/report.txt')
-  const sink = fileSink(path)
+  const sink = fileOutput(path)
   sink.write('first ')
   sink.write('x'.repeat(200_000))
   expect(existsSync(path)).toBe(false)
@@ -19,7 +19,7 @@ test('a file appears whole when the sink is closed, and not before', async () =>
 
 test('a discarded sink leaves what stood there before and no temporary file', async () => {
   await using dir = await createFixture({ 'report.txt': 'old' })
-  const sink = fileSink(dir.getPath('report.txt'))
+  const sink = fileOutput(dir.getPath('report.txt'))
   sink.write('x'.repeat(200_000))
   sink.discard()
   expect(readFileSync(dir.getPath('report.txt'), 'utf8')).toBe('old')
@@ -28,14 +28,14 @@ test('a discarded sink leaves what stood there before and no temporary file', as
 
 test('a sink that was never written to makes an empty file', async () => {
   await using dir = await createFixture({})
-  fileSink(dir.getPath('empty.txt')).close()
+  fileOutput(dir.getPath('empty.txt')).close()
   expect(readFileSync(dir.getPath('empty.txt'), 'utf8')).toBe('')
 })
 
 test('a link is followed and stays a link', async () => {
   await using dir = await createFixture({ 'real.txt': 'old' })
   symlinkSync('real.txt', dir.getPath('link.txt'))
-  const sink = fileSink(dir.getPath('link.txt'))
+  const sink = fileOutput(dir.getPath('link.txt'))
   sink.write('new')
   sink.close()
   expect(readFileSync(dir.getPath('real.txt'), 'utf8')).toBe('new')
@@ -53,7 +53,7 @@ test('a named pipe is written to and not replaced by a file', async () => {
     read += chunk
   })
   await new Promise((resolve) => setTimeout(resolve, 20))
-  const sink = fileSink(pipe)
+  const sink = fileOutput(pipe)
   sink.write('through the pipe')
   sink.close()
   await ended
@@ -63,15 +63,15 @@ test('a named pipe is written to and not replaced by a file', async () => {
 
 test('a path that cannot be written is an error that names it', async () => {
   await using dir = await createFixture({ 'file.txt': '' })
-  const below = fileSink(dir.getPath('file.txt/report.txt'))
+  const below = fileOutput(dir.getPath('file.txt/report.txt'))
   below.write('x')
   expect(() => below.close()).toThrow(expect.objectContaining({ code: 'NOT_WRITABLE' }))
-  expect(() => fileSink(dir.path).close()).toThrow(/cannot be written/)
+  expect(() => fileOutput(dir.path).close()).toThrow(/cannot be written/)
 })
 
 test('appending keeps what others wrote', async () => {
   await using dir = await createFixture({ 'summary.md': 'theirs\n' })
-  const sink = appendSink(dir.getPath('summary.md'))
+  const sink = appendOutput(dir.getPath('summary.md'))
   sink.write('ours\n')
   sink.write('and more\n')
   expect(readFileSync(dir.getPath('summary.md'), 'utf8')).toBe('theirs\nours\nand more\n')
@@ -79,7 +79,7 @@ test('appending keeps what others wrote', async () => {
 
 test('drain waits for a slow reader', async () => {
   const stream = new PassThrough({ highWaterMark: 10 })
-  const sink = stdoutSink(stream)
+  const sink = streamOutput(stream)
   sink.write('x'.repeat(100))
   let drained = false
   const waiting = sink.drain().then(() => {
@@ -94,7 +94,7 @@ test('drain waits for a slow reader', async () => {
 
 test('a reader that went away is no error, and nobody waits for it', async () => {
   const stream = new PassThrough({ highWaterMark: 10 })
-  const sink = stdoutSink(stream)
+  const sink = streamOutput(stream)
   sink.write('x'.repeat(100))
   const waiting = sink.drain()
   stream.destroy(Object.assign(new Error('gone'), { code: 'EPIPE' }))
@@ -104,7 +104,7 @@ test('a reader that went away is no error, and nobody waits for it', async () =>
 
 test('any other failure of the stream is thrown at the next write', async () => {
   const stream = new PassThrough()
-  const sink = stdoutSink(stream)
+  const sink = streamOutput(stream)
   stream.destroy(Object.assign(new Error('disk'), { code: 'EIO' }))
   await new Promise((resolve) => setImmediate(resolve))
   expect(() => sink.write('more')).toThrow('The output cannot be written (EIO).')

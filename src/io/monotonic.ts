@@ -1,5 +1,0 @@
-/** Milliseconds of a clock that never goes back. Not `performance.now`, whose module takes a hook two milliseconds to load. */
-export function monotonicMs(): number {
-  const [seconds, nanoseconds] = process.hrtime()
-  return seconds * 1e3 + nanoseconds / 1e6
-}
