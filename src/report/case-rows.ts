@@ -52,7 +52,7 @@ export const useFigures: readonly UseFigure[] = [
   },
   {
     title: 'first try',
-    meaning: 'different commands that worked at once',
+    meaning: 'different commands that worked the first time',
     text: ({ metrics }) => (metrics.commands === 0 ? null : formatPercent(metrics.firstTrySuccessRate)),
   },
   {

@@ -45,7 +45,7 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
     diagnose,
     interrupted: row.status === 'interrupted',
     ...(headers.length === summary.notRun && { notRun: headers }),
-    ...(row.live && { nextSteps: ['Wait: the run is still going on, and this is what is finished so far'] }),
+    ...(row.live && { nextSteps: ['The run is still in progress. This is what has finished so far'] }),
   }
 }
 

@@ -26,7 +26,7 @@ export function runSentence({ summary, interrupted }: FinishedRun): string {
         ? `${share}${threshold === undefined ? '' : `, more than the threshold of ${formatPercent(threshold)} allows`}.`
         : `No trial failed, but there ${summary.regressions.length === 1 ? 'is' : 'are'} ${counted(summary.regressions.length, 'regression')}.`
     case 'infra':
-      return `${counted(infra, 'trial')} did not really happen: too many to say anything about the agent.`
+      return `${formatCount(infra)} of ${counted(summary.trials, 'trial')} failed for infrastructure reasons: too many to judge the agent.`
     case 'invalid':
       return `${counted(invalid, 'trial')} could not be judged because the case itself is broken.`
     case 'partial':
@@ -46,18 +46,13 @@ export function notRunReason({ interrupted }: FinishedRun): string {
 /** Totals as label and value, in reading order. One denominator: counted trials. What is not counted stands apart. */
 export function totals(summary: RunSummary): readonly (readonly [label: string, value: string])[] {
   const { pass, fail } = summary.counts
-  const apart = [
-    summary.counts.infra > 0 ? `${formatCount(summary.counts.infra)} infra (the machinery broke)` : '',
-    summary.counts.invalid > 0 ? `${formatCount(summary.counts.invalid)} invalid (the case is broken)` : '',
-    summary.notRun > 0 ? `${formatCount(summary.notRun)} not run` : '',
-  ].filter((part) => part !== '')
   const cases = new Set(summary.cases.filter((row) => row.passRate.n > 0).map((row) => row.case)).size
   return [
     [
       'Trials',
       `${formatCount(pass + fail)} counted: ${formatCount(pass)} passed, ${formatCount(fail)} failed`,
     ],
-    ...row('Apart', apart.length > 0 ? `${apart.join(', ')}; in no rate` : null),
+    ...row('Note', notCounted(summary)),
     [
       'Pass rate',
       summary.passRate.value === null
@@ -79,10 +74,23 @@ export function totals(summary: RunSummary): readonly (readonly [label: string, 
     ...row(
       'Retries',
       summary.infraRetries > 0
-        ? `${counted(summary.infraRetries, 'try', 'tries')} repeated because the machinery broke`
+        ? `${counted(summary.infraRetries, 'retry', 'retries')} after infrastructure failures`
         : null,
     ),
   ]
+}
+
+/** `14 trials were not run and are not counted.`; null when every trial counts. */
+function notCounted({ counts, notRun }: RunSummary): string | null {
+  const groups = [
+    { n: counts.infra, text: `${counted(counts.infra, 'trial')} failed for infrastructure reasons` },
+    { n: counts.invalid, text: `${counted(counts.invalid, 'trial has', 'trials have')} a broken case` },
+    { n: notRun, text: `${counted(notRun, 'trial was', 'trials were')} not run` },
+  ].filter(({ n }) => n > 0)
+  const [first, ...others] = groups
+  if (first === undefined) return null
+  if (others.length === 0) return `${first.text} and ${first.n === 1 ? 'is' : 'are'} not counted.`
+  return `${groups.map(({ text }) => text).join(', ')}. These are not counted.`
 }
 
 function interruptedSentence({ trials, notRun, counts }: RunSummary): string {
@@ -97,13 +105,13 @@ export function nextSteps(run: FinishedRun): readonly string[] {
   if (run.nextSteps !== undefined) return run.nextSteps
   const { counts, notRun, verdict } = run.summary
   return [
-    ...(counts.fail > 0 ? ['Run only what failed again: add --rerun-failed'] : []),
-    ...(counts.invalid > 0 ? ['Repair the cases marked invalid; their reasons are above'] : []),
+    ...(counts.fail > 0 ? ['Run only the failed trials again: add --rerun-failed'] : []),
+    ...(counts.invalid > 0 ? ['Fix the cases marked invalid; their reasons are above'] : []),
     ...(counts.infra > 0
-      ? [`Go on with --resume ${run.runId} once what broke the infra trials is mended`]
+      ? [`Fix what broke the infra trials, then continue with --resume ${run.runId}`]
       : []),
     ...((notRun > 0 || run.interrupted === true) && counts.infra === 0
-      ? [`Go on with --resume ${run.runId} to run what is left`]
+      ? [`Continue with --resume ${run.runId} to run the remaining trials`]
       : []),
     ...(verdict === 'inconclusive' ? ['Add cases or repetitions; more cases help more'] : []),
   ]

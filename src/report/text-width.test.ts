@@ -44,6 +44,9 @@ test('text is wrapped at spaces, and inside a word only when the word is wider t
   expect(wrapText('abcdefghijklm no', 5)).toEqual(['abcde', 'fghij', 'klm', 'no'])
   expect(wrapText('検索とタグ', 4)).toEqual(['検索', 'とタ', 'グ'])
   expect(wrapText('', 5)).toEqual([''])
+  const note = '\u{1d158}\u{1d165}\u{1d16e}'
+  expect(wrapText(note, 2).join('')).toBe(note)
+  for (const line of wrapText(note, 2)) expect(displayWidth(line)).toBeLessThanOrEqual(2)
 })
 
 test('shortened and wrapped texts never exceed their width, and wrapping loses nothing', () => {

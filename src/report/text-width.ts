@@ -61,6 +61,15 @@ function takeColumns(text: string, width: number): string {
   return taken
 }
 
+function takeCodePoints(text: string, width: number): string {
+  let taken = ''
+  for (const point of text) {
+    if (stringWidth(taken + point) > width) break
+    taken += point
+  }
+  return taken
+}
+
 function takeLastColumns(text: string, width: number): string {
   let taken = ''
   let used = 0
@@ -76,7 +85,8 @@ function pieces(word: string, width: number): string[] {
   const found: string[] = []
   let rest = word
   while (displayWidth(rest) > width) {
-    const head = takeColumns(rest, width)
+    // A cluster of a letter and many marks can be wider than the line: it is split by code points.
+    const head = takeColumns(rest, width) || takeCodePoints(rest, width)
     if (head === '') break
     found.push(head)
     rest = rest.slice(head.length)

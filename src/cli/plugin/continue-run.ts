@@ -21,7 +21,7 @@ export async function continueRun(
 ): Promise<void> {
   const named = run ?? flags.runId
   if (named === undefined && flags.plugin === undefined)
-    throw new GantryError('USAGE', 'no run is named', {
+    throw new GantryError('USAGE', 'no run was given', {
       hint: 'Name one, or --plugin NAME for its latest. See "gantry plugin list".',
     })
   const store = openProjectStore(context)

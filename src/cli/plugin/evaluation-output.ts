@@ -201,6 +201,6 @@ export function printUnfinished(
     )
   else
     stream.write(
-      `\n${interrupted ? 'Interrupted: what is finished is kept.\n' : ''}Files  ${runDir}\nNext   gantry plugin resume ${runId}\n`,
+      `\n${interrupted ? 'Interrupted. Finished work is kept.\n' : ''}Files  ${runDir}\nNext   gantry plugin resume ${runId}\n`,
     )
 }

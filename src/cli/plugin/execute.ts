@@ -17,7 +17,7 @@ export function pluginExecuteCommand(context: CliContext): Command {
   return withDryRunFlags(withOutputFlags(withExecutionFlags(withScenarioFlags(withTargetFlags(command)))))
     .addHelpText(
       'after',
-      helpParagraphs('Go on with gantry plugin evaluate RUN, or gantry plugin resume RUN.'),
+      helpParagraphs('Continue with gantry plugin evaluate RUN, or gantry plugin resume RUN.'),
     )
     .action(async (plugin: string | undefined, flags: PluginFlags) => {
       const { startEvaluation } = await import('./start-evaluation.ts')

@@ -21,7 +21,7 @@ export function pluginGenerateCommand(context: CliContext): Command {
     .addHelpText(
       'after',
       helpParagraphs(
-        'The scenarios lie in scenarios.json of the run; give that file to a later run with --scenarios, or go on with gantry plugin resume.',
+        'The scenarios are in scenarios.json of the run. Give that file to a later run with --scenarios, or continue with gantry plugin resume.',
       ),
     )
     .action(async (plugin: string | undefined, flags: PluginFlags) => {

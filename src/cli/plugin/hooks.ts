@@ -14,12 +14,12 @@ export function pluginHooksCommand(context: CliContext): Command {
     .option('--allow-http', 'also ask handlers of type http, on this machine only')
     .optionsGroup('What comes out:')
     .option('--json', 'print JSON and nothing else on standard output')
-    .option('-v, --verbose', 'every simulated event, not only those with something to say')
+    .option('-v, --verbose', 'show every simulated event, not only those with findings')
     .addHelpText(
       'after',
       helpParagraphs(
-        'The hooks run as you, in a home and a workspace that are thrown away. Examples of the author, evals/hooks/*.yaml, are checked.',
-        'Exit codes: 0 nothing is wrong · 1 a hook fails open, hangs, or an example does not hold · 2 not a plugin, or bad usage',
+        'The hooks run as your user, in a temporary home and workspace. The examples of the author in evals/hooks/*.yaml are checked.',
+        'Exit codes: 0 nothing is wrong · 1 a hook fails open or hangs, or an example fails · 2 not a plugin, or bad usage',
       ),
     )
     .action((plugin: string | undefined, flags: PluginFlags) => tryPluginHooks(plugin, flags, context))

@@ -21,7 +21,7 @@ export function pluginListCommand(context: CliContext): Command {
     .alias('ls')
     .description('List plugin evaluations, newest first.')
     .option('-p, --plugin <name>', 'only those of this plugin')
-    .option('--limit <n>', 'at most so many', count, 20)
+    .option('--limit <n>', 'show at most this many', count, 20)
     .option('--json', 'print JSON and nothing else on standard output')
     .action((flags: PluginListFlags) => listEvaluations(flags, context))
 }

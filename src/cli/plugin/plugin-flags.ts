@@ -59,7 +59,7 @@ export function withTargetFlags(command: Command): Command {
     .optionsGroup('Which plugin:')
     .option(
       '-p, --plugin <path>',
-      'the same as naming it; with --marketplace also the name of one of its plugins',
+      'the same as the argument; with --marketplace also the name of one of its plugins',
     )
     .option(
       '-c, --config <file>',
@@ -77,8 +77,8 @@ export function withScenarioFlags(command: Command): Command {
     .option('--scenarios <file>', 'a file with scenarios of your own; repeatable', repeated)
     .option('--no-cases', "leave the cases in the plugin's evals/ out")
     .option('--filter <text>', 'only scenarios with this in their id; repeatable', repeated)
-    .option('--semantic', 'also scenarios that say the same in other words')
-    .option('--no-semantic', 'none of those')
+    .option('--semantic', 'also scenarios that rephrase the request')
+    .option('--no-semantic', 'no rephrased scenarios')
     .option('--generation-model <name>', 'provider:model that writes scenarios')
     .option('--reps <n>', 'how often each scenario is tried', count)
     .option('--fast', 'only the scenarios that failed in the run of --failed-run, as they were')
@@ -96,13 +96,13 @@ export function withExecutionFlags(command: Command): Command {
     .option('-m, --model <name>', 'model of the agent')
     .option('--with-plugins <paths>', 'further plugins, for the arm crowd', list)
     .addOption(
-      new Option('--arms <arms>', `company to try it in: ${arms.join(', ')}`).argParser((value: string) =>
-        list(value),
+      new Option('--arms <arms>', `which other plugins are loaded: ${arms.join(', ')}`).argParser(
+        (value: string) => list(value),
       ),
     )
     .option('--isolated', 'a fresh session for every scenario instead of one per component')
     .option('--rewind', "put files back by Claude Code's own rewind after each scenario")
-    .option('--scaffold', 'let scaffold scripts of cases run')
+    .option('--scaffold', 'allow scaffold scripts of cases to run')
     .option('-j, --concurrency <n>', 'sessions at a time', count)
     .option('--timeout <duration>', 'time limit of one scenario, for example 90s', duration)
     .option('--max-cost-usd <usd>', 'stop when the run has cost this much', usd)
@@ -133,14 +133,13 @@ export function withOutputFlags(command: Command): Command {
     .option('--reporter <name[:path]>', 'console, junit, tap, md, html or github; repeatable', repeated)
     .option('--json', 'print the evaluation as JSON and nothing else on standard output')
     .addOption(
-      new Option(
-        '--progress <how>',
-        'what is told on the way: auto, plain, jsonl (on standard error), none',
-      ).choices(progressModes),
+      new Option('--progress <how>', 'progress output: auto, plain, jsonl (on standard error), none').choices(
+        progressModes,
+      ),
     )
     .option('--strict', 'exit 4 when the run is partial or inconclusive')
     .option('-v, --verbose', 'a line for every scenario')
-    .option('--debug', 'keep the homes and workspaces of the agents, and say where they are')
+    .option('--debug', 'keep the homes and workspaces of the agents, and print where they are')
 }
 
 /** Stops before money is spent. */
@@ -148,7 +147,7 @@ export function withDryRunFlags(command: Command): Command {
   return command
     .addOption(new Option('--dry-run', 'show the components and what it would cost, and stop'))
     .addOption(new Option('--dr', 'the same as --dry-run').hideHelp())
-    .option('--estimate', 'tell the estimate before the work begins')
+    .option('--estimate', 'print the estimate before the work begins')
     .addOption(new Option('--est', 'the same as --estimate').hideHelp())
 }
 

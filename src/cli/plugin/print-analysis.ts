@@ -29,7 +29,7 @@ export function printAnalysis(analysis: Analysis, stream: CliStream): void {
   )
   const rows = rowsOf(analysis)
   say('')
-  if (rows.length === 0) say('  It has no components.')
+  if (rows.length === 0) say('  The plugin has no components.')
   else {
     const table = textTable(tableColumns, rows, columns - 2)
     say(dim(`  ${table.heading}`))

@@ -35,7 +35,7 @@ export async function printEstimate(
 /** `about $1.20: generation $0.05, execution $1.10, evaluation $0.05`. */
 function estimateLine({ stages, total_estimated_cost_usd: total }: CostEstimate): string {
   const parts = stages.map(({ stage, estimated_cost_usd: cost }) => `${stage} ${formatCost(cost)}`)
-  return `${total === null ? 'not known in all' : `about ${formatCost(total)}`}: ${parts.join(', ')}`
+  return `${total === null ? 'total unknown' : `about ${formatCost(total)}`}: ${parts.join(', ')}`
 }
 
 export function printEstimateTable(estimate: CostEstimate, stream: CliStream): void {

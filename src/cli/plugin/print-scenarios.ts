@@ -56,7 +56,7 @@ export async function printScenarios(
     )
     for (const entry of written)
       if (entry.kind === 'kept')
-        stream.write(dim(`  ${plainLine(entry.path)} is there already and was left as it is\n`))
+        stream.write(dim(`  ${plainLine(entry.path)} already exists and was not changed\n`))
   }
   stream.write(`Next   gantry plugin resume ${runId}\n`)
 }

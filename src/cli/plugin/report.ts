@@ -16,9 +16,9 @@ interface PluginReportFlags {
 
 export function pluginReportCommand(context: CliContext): Command {
   return new Command('report')
-    .description('Tell a finished evaluation again, in any format.')
+    .description('Report a finished evaluation again, in any format.')
     .argument('[run]', "a run id, the beginning of one, or 'latest'")
-    .option('-r, --run-id <run>', 'the same as naming it')
+    .option('-r, --run-id <run>', 'the same as the argument')
     .option('-p, --plugin <name>', 'the latest run of this plugin')
     .option('-o, --output <format[:path]>', 'json, yaml, junit-xml, tap, md or html; repeatable', repeated)
     .option('--reporter <name[:path]>', 'console, junit, tap, md, html or github; repeatable', repeated)

@@ -8,9 +8,9 @@ import { pluginExitCodes } from './run.ts'
 
 export function pluginResumeCommand(context: CliContext): Command {
   const command = new Command('resume')
-    .description('Go on with a run where it was stopped; nothing that was paid for is paid again.')
+    .description('Continue a run where it was stopped. Nothing that was paid for is paid again.')
     .argument('[run]', "a run id, the beginning of one, or 'latest'")
-    .option('-r, --run-id <run>', 'the same as naming it')
+    .option('-r, --run-id <run>', 'the same as the argument')
     .option('-p, --plugin <name>', 'the latest run of this plugin')
     .addOption(
       new Option('-s, --from-stage <stage>', 'do this stage and those after it again').choices([...stages]),

@@ -24,7 +24,7 @@ export function pluginRunCommand(context: CliContext): Command {
     .addHelpText(
       'after',
       helpParagraphs(
-        'Real Claude Code is run, in a home of its own, with the plugin loaded; what fires is seen by hooks of the session. Without access to a model scenarios come from trigger phrases, examples and templates. With --replay record everything is kept, and --replay strict runs it again without a key.',
+        'Runs the real Claude Code in a separate home directory with the plugin loaded. Hooks of the session record what fires. Without access to a model, scenarios come from trigger phrases, examples and templates. --replay record stores all traffic with models, and --replay strict runs it again without a key.',
         'Examples:\n  gantry plugin run ./my-plugin --dry-run\n  gantry plugin run ./my-plugin --reps 3 --max-cost-usd 5\n  gantry plugin run ./my-plugin --arms without,alone\n  gantry plugin run ./my-plugin --replay strict -o junit-xml:report.xml',
         pluginExitCodes,
       ),

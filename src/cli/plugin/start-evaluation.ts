@@ -54,7 +54,7 @@ export async function startEvaluation(asked: Asked, context: CliContext): Promis
   }
   const targets = await evaluationTargets(withEarlierPlugin(config, project, context), context.cwd)
   if (targets.length > 1 && flags.cassettes !== undefined)
-    throw new GantryError('USAGE', '--cassettes is of one plugin, and several are evaluated', {
+    throw new GantryError('USAGE', '--cassettes is for one plugin, but several are evaluated', {
       hint: 'Leave it out: each plugin has cassettes of its own.',
     })
   const requests = targets.map(
@@ -103,7 +103,7 @@ function refuseWhatCannotBegin({ target, config, replay, cassettes }: Evaluation
   if (!preflight.valid) throw preflightError(preflight)
   const missing = config.scenarios.find((path) => !isFile(path))
   if (missing !== undefined)
-    throw new GantryError('NOT_FOUND', `there is no file ${missing}`, {
+    throw new GantryError('NOT_FOUND', `the file ${missing} does not exist`, {
       hint: 'It is named by --scenarios or by scenarios: of the configuration.',
     })
   if (replay === 'strict' && !isDirectory(cassettes))

@@ -72,7 +72,9 @@ describe('gantry runs report', () => {
     const { out } = await gantry(['report', 'latest'])
     expect(out).toContain('! INTERRUPTED  2 of 3 planned trials finished: 1 passed, 1 failed.')
     expect(out).toMatch(/^✓ note_capture .* 1\/2 /m)
-    expect(out).toContain(`Go on with --resume ${run.id} to run what is left`)
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      `Continue with --resume ${run.id} to run the remaining trials`,
+    )
     expect(out).not.toContain('PARTIAL')
     const document = JSON.parse((await gantry(['report', 'latest', '--json'])).out)
     expect(document).toMatchObject({
@@ -99,7 +101,7 @@ describe('gantry runs report', () => {
     run.finishTrial(passed)
     const { out } = await gantry(['report', run.id])
     expect(out).toContain('PARTIAL  1 planned trial did not run.')
-    expect(out).toContain('Wait: the run is still going on')
+    expect(out).toContain('The run is still in progress')
     expect(out).not.toContain('--resume')
     run.release()
   })

@@ -114,7 +114,7 @@ function weakly({ execution, transcript, known }: AmbiguityInput, detection: Det
   const outcomes = toolOutcomes(execution.detected_tools, transcript)
   const capture = execution.detected_tools.find(({ tool_use_id }) => tool_use_id === detection.tool_use_id)
   return capture !== undefined && succeeded(capture, outcomes) === null
-    ? { kind: 'unknown_outcome', message: 'nothing tells how its call ended' }
+    ? { kind: 'unknown_outcome', message: 'it is unknown how its call ended' }
     : null
 }
 
@@ -132,7 +132,7 @@ function unseen(input: AmbiguityInput, expected: KnownComponent): Ambiguity | nu
       message: 'nothing was captured of a session that did something or died',
     }
   return transcript !== null && mentions(transcript, expected, sentMessages(scenario))
-    ? { kind: 'only_mentioned', message: 'the agent speaks of it, and no call of it was seen' }
+    ? { kind: 'only_mentioned', message: 'the agent mentions it, and no call of it was seen' }
     : null
 }
 

@@ -145,13 +145,13 @@ describe('graders', () => {
     expect(found.gates).toHaveLength(2)
   })
 
-  test('a grader that could not be asked makes the trial infra, not fail', () => {
+  test('a grader that could not run makes the trial infra, not fail', () => {
     const graderGates = [{ gate: gate('llm', false), weight: 1, scored: true, error: 'no model' }]
     const found = evaluateTrial(sampleInput({ known: sampleKnown, execution: fired, graderGates }))
     expect(found).toMatchObject({
       verdict: 'infra',
       grader_score: null,
-      reason: 'grader llm could not be asked: no model',
+      reason: 'grader llm could not run: no model',
     })
   })
 

@@ -43,7 +43,7 @@ function broken({ scenario, execution, expected, leaked, graders }: VerdictFacts
   if (leaked.length > 0)
     return invalid(`${leaked.join(' and ')} fired in the arm without the plugin: it is installed elsewhere`)
   if (expected === null && graders.length === 0)
-    return invalid(`scenario ${scenario.id} names no component and has no graders: it asks for nothing`)
+    return invalid(`scenario ${scenario.id} names no component and has no graders: it checks nothing`)
   return null
 }
 
@@ -53,20 +53,18 @@ function unhappened({ execution, triggered, triggerGate, graders }: VerdictFacts
   if (execution.failure !== undefined)
     return infra(`the agent could not work (${execution.failure.reason}): ${execution.failure.message}`)
   if (triggered === null && triggerGate !== null)
-    return infra('no judge has decided, and with llm_only nobody else does')
+    return infra('no judge gave a decision, and with llm_only only a judge decides')
   const ending = endings[execution.ending]
   if (ending !== undefined && (triggered !== true || graders.some(({ scored }) => scored)))
     return infra(ending)
   const unasked = graders.find(({ error, scored }) => error !== undefined && scored)
-  return unasked === undefined
-    ? null
-    : infra(`grader ${unasked.gate.type} could not be asked: ${unasked.error}`)
+  return unasked === undefined ? null : infra(`grader ${unasked.gate.type} could not run: ${unasked.error}`)
 }
 
 const endings: Readonly<Partial<Record<Execution['ending'], string>>> = {
-  over_budget: 'the money ran out before the trial was over',
-  cancelled: 'the trial was stopped before it was over',
-  crashed: 'the agent crashed before the trial was over',
+  over_budget: 'the budget ran out before the trial ended',
+  cancelled: 'the trial was stopped before it ended',
+  crashed: 'the agent crashed before the trial ended',
   not_started: 'the agent did not start',
 }
 

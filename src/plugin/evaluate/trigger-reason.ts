@@ -90,8 +90,8 @@ function whyNotFired(
 }
 
 const advice = {
-  skill: 'its description may not say that it is for such a request',
-  agent: 'its description may not say that it is for such a request',
+  skill: 'its description may not cover this kind of request',
+  agent: 'its description may not cover this kind of request',
   command: 'the CLI expanded no command of this name, and the model called none',
   hook: 'its event did not occur',
   mcp_server: 'no tool of it was called',
@@ -166,7 +166,7 @@ function quietHook(expected: KnownComponent, execution: Execution): string | nul
   if (!toolEvents.has(event)) return null
   const called = execution.detected_tools.find(({ name }) => fits(expected, event, [name]))
   if (called !== undefined && expected.hook?.isConditional === true)
-    return 'the condition of its handlers did not hold'
+    return 'the condition of its handlers was not met'
   return called === undefined
     ? 'no tool that fits its matcher was called'
     : `${called.name} was called and the CLI reported no response of it`
@@ -175,6 +175,6 @@ function quietHook(expected: KnownComponent, execution: Execution): string | nul
 const toolEvents: ReadonlySet<string> = new Set(['PreToolUse', 'PostToolUse', 'PostToolUseFailure'])
 
 function limit({ ending }: Execution): string | null {
-  if (ending === 'timed_out') return 'the time limit came first'
-  return ending === 'over_turns' ? 'the limit of turns came first' : null
+  if (ending === 'timed_out') return 'the time limit was reached first'
+  return ending === 'over_turns' ? 'the turn limit was reached first' : null
 }

@@ -158,7 +158,7 @@ async function openJudge(work: EvaluationWork, ambiguous: number): Promise<Stage
     work.context.onStep({
       kind: 'note',
       level: 'warning',
-      message: `${ambiguous === 1 ? 'one trial is' : `${ambiguous} trials are`} ambiguous and there is no access to a judge: what the traces say is taken`,
+      message: `${ambiguous === 1 ? 'one trial is' : `${ambiguous} trials are`} ambiguous and there is no access to a judge: the traces decide`,
     })
   return null
 }

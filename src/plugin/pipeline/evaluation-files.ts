@@ -181,8 +181,8 @@ export function readWhole(path: string): object | null {
 function required<T>(path: string, stage: PluginStage, isWhole: (value: unknown) => value is T): T {
   const value = isFile(path) ? readWhole(path) : undefined
   if (isWhole(value)) return value
-  const hint = `Do it again: gantry plugin resume ${basename(dirname(path))} --from-stage ${stage}`
+  const hint = `Run the stage again: gantry plugin resume ${basename(dirname(path))} --from-stage ${stage}`
   if (value === undefined)
-    throw new GantryError('NOT_FOUND', `${path} is not there: the stage ${stage} has not been done`, { hint })
+    throw new GantryError('NOT_FOUND', `${path} does not exist: the stage ${stage} has not run`, { hint })
   throw new GantryError('CORRUPT', `${path} is damaged`, { hint, at: { file: path } })
 }

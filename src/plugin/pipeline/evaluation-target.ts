@@ -23,7 +23,7 @@ export async function evaluationTargets(
   const additional = execution.additional_plugins.map((path) => resolve(cwd, path))
   if (marketplace === undefined) {
     if (plugin?.path === undefined)
-      throw new GantryError('USAGE', 'no plugin is named', {
+      throw new GantryError('USAGE', 'no plugin was given', {
         hint: 'Name its directory: gantry plugin run ./my-plugin',
       })
     return [target(resolve(cwd, plugin.path), additional, config)]

@@ -24,14 +24,14 @@ export function readStateOf(files: EvaluationFiles, pluginName: string | undefin
   const { state: path, runId } = files
   const raw = readJsonIfExists(path)
   if (raw === undefined)
-    throw new GantryError('NOT_FOUND', `run ${runId} is no plugin evaluation: it has no state.json`, {
+    throw new GantryError('NOT_FOUND', `run ${runId} is not a plugin evaluation: it has no state.json`, {
       hint: 'See "gantry plugin list".',
     })
   const migrated = migrateState(raw, path)
   const { run_id: id, plugin_name: name, stage, undoing } = migrated.state
   if (id !== runId)
     throw new GantryError('INVALID_FILE', `${path} is the state of run ${id}`, {
-      hint: 'Put its own state back, or begin a new run with gantry plugin run.',
+      hint: 'Restore the state file of this run, or start a new run with gantry plugin run.',
       at: { file: path },
     })
   if (pluginName !== undefined && pluginName !== name)
@@ -50,7 +50,7 @@ function refuseOther(name: string, files: EvaluationFiles): void {
     'INVALID_FILE',
     `${files.state} is of the plugin '${name}', the run of '${analysed}'`,
     {
-      hint: 'Put its own state back, or begin a new run with gantry plugin run.',
+      hint: 'Restore the state file of this run, or start a new run with gantry plugin run.',
       at: { file: files.state },
     },
   )

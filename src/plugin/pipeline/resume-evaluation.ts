@@ -128,7 +128,7 @@ function requireDataFor(stage: PluginStage, files: EvaluationFiles): void {
   readScenarios(files)
   if (stage === 'execution' || trialNames(files).some((id) => isFile(files.execution(id)))) return
   throw new GantryError('NOT_FOUND', `${files.dir} has no trials to evaluate`, {
-    hint: `Make them first: gantry plugin resume ${files.runId} --from-stage execution`,
+    hint: `Run them first: gantry plugin resume ${files.runId} --from-stage execution`,
   })
 }
 
@@ -179,9 +179,9 @@ async function refuseChangedPlugin(
   if (outcome.analysis.content_hash === state.content_hash) return
   throw new GantryError(
     'USAGE',
-    `the plugin in ${state.plugin_path} has changed since run ${runId} looked at it`,
+    `the plugin in ${state.plugin_path} has changed since run ${runId} analysed it`,
     {
-      hint: `Begin a new run, do this one again with gantry plugin resume ${runId} --from-stage analysis, or judge what it has with gantry plugin evaluate ${runId}.`,
+      hint: `Start a new run, repeat this one with gantry plugin resume ${runId} --from-stage analysis, or evaluate its existing trials with gantry plugin evaluate ${runId}.`,
     },
   )
 }

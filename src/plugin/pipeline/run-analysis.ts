@@ -59,7 +59,7 @@ export function preflightError({ errors, plugin_path: path }: Preflight): Gantry
       : first?.code === 'PATH_DANGEROUS'
         ? 'UNSAFE_PATH'
         : 'INVALID_FILE',
-    first === undefined ? `${path} is no plugin` : `${first.code}: ${first.message}`,
+    first === undefined ? `${path} is not a plugin` : `${first.code}: ${first.message}`,
     first === undefined ? {} : { hint: first.suggestion },
   )
 }
@@ -71,7 +71,7 @@ function refuseOtherName(
 ): void {
   if (wanted === undefined || wanted === found) return
   throw new GantryError('USAGE', `the plugin in ${path} is called '${found}', not '${wanted}'`, {
-    hint: 'Mend plugin.name or plugin.path.',
+    hint: 'Correct plugin.name or plugin.path.',
   })
 }
 

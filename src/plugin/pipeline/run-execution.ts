@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type ResolvedAgent, resolveAgent } from '../../config/resolve-agent.ts'
+import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
 import { monotonicMs } from '../../io/clock.ts'
 import { makeDirectories } from '../../io/directory.ts'
@@ -47,7 +48,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
     context.onStep({
       kind: 'note',
       level: 'info',
-      message: `${done.size} of ${trials.length} trials were made before`,
+      message: `${done.size} of ${trials.length} trials were run before`,
     })
   putAside(work, trials, done)
   const sanitizers = createSanitizers(config.output, { redact: redaction.text })
@@ -55,7 +56,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
   const workDir = config.debug ? join(run.dir, 'work') : scratch.path
   if (config.debug) {
     makeDirectories(workDir)
-    context.onStep({ kind: 'note', level: 'info', message: `homes and workspaces stay in ${workDir}` })
+    context.onStep({ kind: 'note', level: 'info', message: `homes and workspaces are kept in ${workDir}` })
   }
   // The run is ours alone by now: what an earlier process of ours left behind when it was killed works for nobody.
   endMarkedProcesses(`${runVariable}=${run.id}`)
@@ -108,7 +109,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
     context.onStep({
       kind: 'note',
       level: 'warning',
-      message: `the budget of $${config.execution.max_budget_usd} is used up: ${report.not_run.length} trials were not run. Go on with: gantry plugin resume ${run.id} --max-cost-usd USD`,
+      message: `the budget of $${config.execution.max_budget_usd} is used up: ${counted(report.not_run.length, 'trial was', 'trials were')} not run. Continue with: gantry plugin resume ${run.id} --max-cost-usd USD`,
     })
   work.advance((state, now) => completed(state, 'execution', now))
   return report

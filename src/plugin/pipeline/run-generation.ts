@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
 import { monotonicMs } from '../../io/clock.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
@@ -131,12 +132,16 @@ function filtered(
     filters.length === 0 ? scenarios : scenarios.filter(({ id }) => filters.some((part) => id.includes(part)))
   if (kept.length > 0) return kept
   if (scenarios.length > 0)
-    throw new GantryError('USAGE', `none of the ${scenarios.length} scenarios fits the filter`, {
-      hint: `They begin with: ${scenarios
-        .slice(0, 5)
-        .map(({ id }) => id)
-        .join(', ')}.`,
-    })
+    throw new GantryError(
+      'USAGE',
+      `the filter matches none of the ${counted(scenarios.length, 'scenario')}`,
+      {
+        hint: `The first ones are: ${scenarios
+          .slice(0, 5)
+          .map(({ id }) => id)
+          .join(', ')}.`,
+      },
+    )
   throw new GantryError('NOT_FOUND', 'there is nothing to try: no component in scope has a scenario', {
     hint: 'Widen --scope (hooks and mcp_servers are left out by default), or write scenarios of your own.',
   })
@@ -172,7 +177,7 @@ function recordedScenarios(
     context.onStep({
       kind: 'note',
       level: 'warning',
-      message: `${component} is not there any more: its recorded scenarios are left out`,
+      message: `${component} no longer exists: its recorded scenarios are left out`,
     })
   return mergeScenarios(analysis, { handWritten, generated: standing }).scenarios
 }

@@ -63,8 +63,8 @@ function read({ config: path }: EvaluationFiles, isOlder: boolean): Frozen {
     }
   const parsed = frozenSchema.safeParse(readWhole(path))
   if (parsed.success) return parsed.data
-  throw new GantryError('CORRUPT', `${path} is ${isThere ? 'damaged' : 'not there'}`, {
-    hint: 'What was asked for is known by nobody else: begin a new run with gantry plugin run.',
+  throw new GantryError('CORRUPT', `${path} is ${isThere ? 'damaged' : 'missing'}`, {
+    hint: 'The request is not stored anywhere else: start a new run with gantry plugin run.',
     at: { file: path },
     cause: parsed.error,
   })

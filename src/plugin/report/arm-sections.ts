@@ -17,7 +17,7 @@ export function crowdSection({ comparison }: EvaluationSummary): ReportSection |
   return {
     title: 'What the crowd costs',
     ...(losses.length === 0 && {
-      lead: 'No component lost a scenario to the crowd: what fired alone fired there, too.',
+      lead: 'No component lost a scenario to the crowd: what fired alone also fired in the crowd.',
     }),
     columns: [
       { title: 'component' },
@@ -63,7 +63,7 @@ function hasSomethingToSay({ difference, before, after }: MeasureDifference): bo
 
 const names: Readonly<Record<ArmMeasure, string>> = {
   accuracy: 'right',
-  grader_score: 'score of graders',
+  grader_score: 'grader score',
   quality: 'quality',
   cost_usd: 'cost',
   turns: 'turns',
@@ -73,9 +73,7 @@ const names: Readonly<Record<ArmMeasure, string>> = {
 function measureRow(found: MeasureDifference): readonly string[] {
   const text = (value: number | null): string => (value === null ? '-' : measureText(found.measure, value))
   const more =
-    found.further_scenarios === null
-      ? ''
-      : `, ${counted(found.further_scenarios, 'more scenario')} would tell`
+    found.further_scenarios === null ? '' : `, ${counted(found.further_scenarios, 'more scenario')} needed`
   return [
     names[found.measure],
     text(found.before),

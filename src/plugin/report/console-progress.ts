@@ -14,7 +14,7 @@ export function consoleProgress(write: (line: string) => void): (step: PluginSte
 function lineOf(step: PluginStep): string | null {
   switch (step.kind) {
     case 'stage_start':
-      return `${step.stage} begins`
+      return `${step.stage} started`
     case 'stage_complete':
       return `${step.stage} is done: ${step.count} in ${formatDuration(step.duration_ms)}`
     case 'scenario_start':

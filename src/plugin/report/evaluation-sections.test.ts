@@ -45,7 +45,7 @@ test('a component that missed is named by its file, with who took its place and 
 })
 
 test('where nothing fired the description is to say more, and where it is not shown it is to be shorter', () => {
-  expect(sectionsOf([quiet]).titled('What to change')?.rows[0]?.[1]).toContain('for which requests it is')
+  expect(sectionsOf([quiet]).titled('What to change')?.rows[0]?.[1]).toContain('which requests it is for')
   const listing = {
     ...facts.listing,
     entries: [{ component: 'skill:greet', characters: 900, shown: 'dropped' as const }],
@@ -67,7 +67,7 @@ test('when everything fired as it should there is nothing to change', () => {
 
 test('the most useful comes first and money last', () => {
   const { titles } = sectionsOf([right, taken])
-  expect(titles).toEqual(['What to change', 'Components', 'Who fired instead', 'Cost'])
+  expect(titles).toEqual(['What to change', 'Components', 'What fired instead', 'Cost'])
 })
 
 test('quality is a column only when somebody judged it', () => {
@@ -79,7 +79,7 @@ test('quality is a column only when somebody judged it', () => {
 
 test('nothing paid is said so, and what the tokens would cost is not taken for a price', () => {
   const paid = sectionsOf([right]).titled('Cost')
-  expect(paid?.lead).toContain('$0.0100 in all')
+  expect(paid?.lead).toContain('$0.0100 in total')
   const free = sectionsOf([{ ...right, execution: { cost_usd: 0 } }]).titled('Cost')
   expect(free).toMatchObject({
     lead: 'Nothing was paid. At list price the same tokens would cost $0.0100.',
@@ -95,7 +95,7 @@ test('arms are compared pair by pair, and a crowd that took nothing is one sente
   ])
   expect(titles).toEqual(expect.arrayContaining(['With the plugin and without', 'In the crowd and alone']))
   expect(titled('What the crowd costs')).toMatchObject({
-    lead: 'No component lost a scenario to the crowd: what fired alone fired there, too.',
+    lead: 'No component lost a scenario to the crowd: what fired alone also fired in the crowd.',
     rows: [],
   })
   const lost = sectionsOf([right, { ...taken, scenario: 'a', arm: 'crowd' }]).titled('What the crowd costs')

@@ -72,7 +72,7 @@ function firedInsteadSection({ confusion }: EvaluationSummary): ReportSection | 
   )
   if (rows.length === 0) return null
   return {
-    title: 'Who fired instead',
+    title: 'What fired instead',
     columns: [{ title: 'expected' }, { title: 'trials', align: 'right' }, { title: 'fired, and where' }],
     rows,
   }
@@ -86,8 +86,8 @@ function spoken(component: string): string {
 function recordingSection({ needs_recording }: EvaluationSummary): ReportSection | null {
   if (needs_recording.length === 0) return null
   return {
-    title: 'To be recorded again',
-    lead: 'No recording fits what the agent asks its model now: the plugin, the scenario or the agent has changed, or it was never recorded. Run with --replay auto, or --replay record for all.',
+    title: 'Trials to record again',
+    lead: 'No recording matches the requests that the agent sends to its model now. The plugin, the scenario or the agent has changed, or the trial was never recorded. Run with --replay auto, or with --replay record to record every trial.',
     columns: [{ title: 'trial' }],
     rows: needs_recording.map((trial) => [trial]),
   }
@@ -133,8 +133,8 @@ function scenarioKindSection({ by_scenario_type }: EvaluationSummary): ReportSec
 function semanticSection({ semantic_stats }: EvaluationSummary): ReportSection | null {
   if (semantic_stats === null) return null
   return {
-    title: 'The same in other words',
-    lead: `Fired in ${formatRate(semantic_stats.trigger_rate)} of ${counted(semantic_stats.total, 'trial')} in other words.`,
+    title: 'Rephrased requests',
+    lead: `Fired in ${formatRate(semantic_stats.trigger_rate)} of ${counted(semantic_stats.total, 'trial')} with a rephrased request.`,
     columns: [
       { title: 'variation' },
       { title: 'fired', align: 'right' },
@@ -164,7 +164,7 @@ function findingSection({ findings, listing }: Pick<Analysis, 'findings' | 'list
 /** What was spent, by stage and model. A script or a recording costs nothing, whatever its tokens would. */
 function costSection({ costs, cache_stats: cache }: EvaluationSummary): ReportSection | null {
   const unmetered =
-    costs.unmetered_trials > 0 ? ` Not known of ${counted(costs.unmetered_trials, 'trial')}.` : ''
+    costs.unmetered_trials > 0 ? ` Unknown for ${counted(costs.unmetered_trials, 'trial')}.` : ''
   if (costs.total_cost_usd === 0) {
     const listed = listPrice(costs)
     if (listed === 0 && unmetered === '') return null
@@ -177,7 +177,7 @@ function costSection({ costs, cache_stats: cache }: EvaluationSummary): ReportSe
       : ` ${formatPercent(cache.hit_rate)} of the input came from the cache${saved(cache.savings_usd)}.`
   return {
     title: 'Cost',
-    lead: `${formatCost(costs.total_cost_usd)} in all.${unmetered}${read}`,
+    lead: `${formatCost(costs.total_cost_usd)} in total.${unmetered}${read}`,
     columns: [{ title: 'for' }, { title: 'cost', align: 'right' }],
     rows: [
       ['generation', formatCost(costs.generation_cost_usd)],

@@ -23,10 +23,10 @@ export function evaluationView(
     sections: evaluationSections(summary, analysis),
     diagnose: diagnosis(analysis, scenarios),
     nextSteps: [
-      ...(notRun > 0 ? [`Go on with: gantry plugin resume ${runId} --from-stage execution`] : []),
+      ...(notRun > 0 ? [`Continue with: gantry plugin resume ${runId} --from-stage execution`] : []),
       ...(summary.needs_recording.length > 0 ? ['Record what changed: run it again with --replay auto'] : []),
       ...(counts.fail + counts.infra > 0
-        ? [`When it is mended, try what failed again: gantry plugin run --fast --failed-run ${runId}`]
+        ? [`After a fix, run the failed scenarios again: gantry plugin run --fast --failed-run ${runId}`]
         : []),
     ],
     // With one trial for each scenario and arm the table would only repeat what did not pass.

@@ -51,7 +51,7 @@ function missed(
             said,
             `${takers.join(' and ')} fired instead: say in each description what the other is not for.${where}`,
           ]
-        : [said, `Nothing else fired: say in its description for which requests it is.${where}`]
+        : [said, `Nothing else fired: say in its description which requests it is for.${where}`]
     case 'command':
       return [
         said,
@@ -60,7 +60,7 @@ function missed(
     case 'hook':
       return [said, `Check event and matcher; gantry plugin hooks tries it alone.${where}`]
     case 'mcp_server':
-      return [said, `Check that it starts, and what its tools say they are for.${where}`]
+      return [said, `Check that it starts, and how its tools are described.${where}`]
   }
 }
 

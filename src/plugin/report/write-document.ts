@@ -82,7 +82,7 @@ export function parseOutput(text: string): OutputSpec {
   const format = name === 'junit' ? 'junit-xml' : outputFormats.find((known) => known === name)
   if (format === undefined) {
     const close = nearest(name, outputFormats)
-    throw new GantryError('USAGE', `there is no output format ${JSON.stringify(name)}`, {
+    throw new GantryError('USAGE', `unknown output format ${JSON.stringify(name)}`, {
       hint: close === undefined ? `Choose one of ${outputFormats.join(', ')}.` : `Did you mean ${close}?`,
     })
   }

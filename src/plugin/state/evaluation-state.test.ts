@@ -100,15 +100,15 @@ test('a state of the first tool keeps its parts, and what it lacks gets defaults
     analysis: { components: { skills: [], hooks: [] } },
     scenarios: [{ id: 'a' }],
   })
-  expect(notes.join(' ')).toMatch(/older version.*1 executions.*made again/)
+  expect(notes.join(' ')).toMatch(/older version.*1 execution of.*run again/)
 })
 
 test.each([
   ['of a newer version', { ...fresh, schema_version: 3 }, /newer Gantry \(format 3\)/],
-  ['that lacks its names', { stage: 'analysis' }, /no state of a plugin evaluation/],
-  ['that is a list', [], /no state of a plugin evaluation/],
-  ['that is nothing', null, /no state of a plugin evaluation/],
-  ['whose stage is none', { ...fresh, stage: 'dreaming' }, /no state of a plugin evaluation/],
+  ['that lacks its names', { stage: 'analysis' }, /not a state file of a plugin evaluation/],
+  ['that is a list', [], /not a state file of a plugin evaluation/],
+  ['that is nothing', null, /not a state file of a plugin evaluation/],
+  ['whose stage is none', { ...fresh, stage: 'dreaming' }, /not a state file of a plugin evaluation/],
 ])('a state %s is refused with the file and what to do', (_, value, message) => {
   expect(() => migrateState(value, '/runs/x/state.json')).toThrow(
     expect.objectContaining({

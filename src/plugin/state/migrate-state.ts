@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
 import { issueText } from '../../io/issue-text.ts'
 import { completedStages, type EvaluationState, stateSchema } from './evaluation-state.ts'
@@ -43,7 +44,7 @@ export function migrateState(value: unknown, file: string): MigratedState {
   const version = versionOf(value)
   if (version !== null && version > 2)
     throw new GantryError('INVALID_FILE', `${file} was written by a newer Gantry (format ${version})`, {
-      hint: 'Use that version, or begin a new run.',
+      hint: 'Use that version, or start a new run.',
       at: { file },
     })
   const older = version === 2 ? null : olderSchema.safeParse(value)
@@ -51,8 +52,8 @@ export function migrateState(value: unknown, file: string): MigratedState {
     const [issue] = (older ?? now).error?.issues ?? []
     throw new GantryError(
       'INVALID_FILE',
-      `${file} is no state of a plugin evaluation${issue === undefined ? '' : `: ${issueText(issue, value)}`}`,
-      { hint: 'Begin a new run with gantry plugin run.', at: { file } },
+      `${file} is not a state file of a plugin evaluation${issue === undefined ? '' : `: ${issueText(issue, value)}`}`,
+      { hint: 'Start a new run with gantry plugin run.', at: { file } },
     )
   }
   return fromOlder(older.data)
@@ -84,11 +85,11 @@ function fromOlder(older: z.output<typeof olderSchema>): MigratedState {
       ...(scenarios !== undefined && scenarios !== null && { scenarios }),
     },
     notes: [
-      'The state is of an older version; what it lacks was filled in.',
+      'The state file is from an older version; missing fields were filled in.',
       ...(executions.length === 0
         ? []
         : [
-            `What it says of ${executions.length} executions is in words of that version: they are made again.`,
+            `${counted(executions.length, 'execution')} of the older version cannot be used. The trials run again.`,
           ]),
     ],
   }

@@ -53,11 +53,11 @@ function rest(cases: readonly CaseSummary[], shown: readonly CaseSummary[]): str
 function legend(titles: readonly string[], left: readonly string[], k: number): string[] {
   const [once, always] = [titles.includes(`pass@${k}`), titles.includes(`pass^${k}`)]
   return [
-    ...(titles.includes('interval') ? ['interval: the true rate lies in it with 95% confidence.'] : []),
+    ...(titles.includes('interval') ? ['interval: 95% confidence interval of the pass rate.'] : []),
     ...(once ? [`pass@${k}: at least one of ${k} tries passes. pass^${k}: all ${k} do.`] : []),
     ...(always && !once ? [`pass^${k}: all of ${k} tries pass.`] : []),
     ...(titles.includes(flakyTitle) ? ['flaky: the same case both passed and failed.'] : []),
-    ...(left.length > 0 ? [`no room for: ${left.join(', ')}`] : []),
+    ...(left.length > 0 ? [`Not shown (terminal too narrow): ${left.join(', ')}`] : []),
   ]
 }
 
@@ -155,7 +155,7 @@ export function useTable(cases: readonly CaseSummary[], columns: number, palette
   const { lines, titles, left } = caseLines(rows, [...nameColumns, ...figureColumns], { columns, palette })
   const legend = [
     useLegend((title) => titles.includes(title)),
-    ...(left.length > 0 ? [`no room for: ${left.join(', ')}`] : []),
+    ...(left.length > 0 ? [`Not shown (terminal too narrow): ${left.join(', ')}`] : []),
   ]
   return [
     '',

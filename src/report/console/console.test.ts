@@ -73,7 +73,7 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
       files: /artifacts/runs/run_20260102_030405_abc123/trials/create-note-3
 
     ! search (codex)
-      infra (the machinery broke): the model refused the key
+      infra (infrastructure failed): the model refused the key
       files: /artifacts/runs/run_20260102_030405_abc123/trials/search-1
 
     ? broken-setup (claude-code, opus)
@@ -89,10 +89,10 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
       codex:
     ✓ link-notes     1/1  100%   20-100%       -   0.91        -  12.3s
     ! search           -     -         -       -      -        -      -
-      interval: the true rate lies in it with 95% confidence.
+      interval: 95% confidence interval of the pass rate.
       pass^3: all of 3 tries pass.
       flaky: the same case both passed and failed.
-      no room for: pass@3
+      Not shown (terminal too narrow): pass@3
 
     Use of the tool
 
@@ -100,18 +100,18 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
       create-note  claude-code, opus         8     25%        75%     1
       link-notes   codex                     8     25%        75%     1
       Means of counted trials. errors: commands that failed. first try: different
-      commands that worked at once. help: calls for help.
+      commands that worked the first time. help: calls for help.
 
     Totals
 
       Trials     4 counted: 3 passed, 1 failed
-      Apart      1 infra (the machinery broke), 1 invalid (the case is broken), 1
-                 not run; in no rate
+      Note       1 trial failed for infrastructure reasons, 1 trial has a broken
+                 case, 1 trial was not run. These are not counted.
       Pass rate  83% (66-100%), mean of 2 cases with 95% interval
       Flaky      100% of repeated cases both passed and failed
       Cost       $0.1263, and 1 trial unmetered
       Time       2m 5s, 1 trial from the cache
-      Retries    2 tries repeated because the machinery broke
+      Retries    2 retries after infrastructure failures
 
     Regressions
 
@@ -121,10 +121,10 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
     ✗ FAIL  1 of 4 counted trials failed.
 
       Files  /artifacts/runs/run_20260102_030405_abc123
-      Next   Run only what failed again: add --rerun-failed
-             Repair the cases marked invalid; their reasons are above
-             Go on with --resume run_20260102_030405_abc123 once what broke the
-             infra trials is mended
+      Next   Run only the failed trials again: add --rerun-failed
+             Fix the cases marked invalid; their reasons are above
+             Fix what broke the infra trials, then continue with --resume
+             run_20260102_030405_abc123
     "
   `)
 })
@@ -137,7 +137,7 @@ test('forty columns are enough, but for paths, which stay in one piece', async (
   expect(ending).toContain(
     '  case          pass  rate  interval\n  claude-code, opus:\n? broken-setup     -     -         -\n✗ create-note    2/3   67%    20-94%\n  codex:\n',
   )
-  expect(ending).toContain('  no room for: pass@3, pass^3, score,\n  cost, time\n')
+  expect(ending).toContain('  Not shown (terminal too narrow):\n  pass@3, pass^3, score, cost, time\n')
 })
 
 test.each([20, 28, 34, 40, 52, 64, 80, 100, 120])(
@@ -153,7 +153,7 @@ test.each([20, 28, 34, 40, 52, 64, 80, 100, 120])(
       'case|agent|pass|rate|interval|pass@2|pass@3|pass\\^3|score|cost|time|commands|errors|first try|help'
     for (const heading of headings) expect(heading).toMatch(new RegExp(`^(\\s+(${known}))+$`))
     const words = tables.replaceAll(/\s+/g, ' ')
-    expect(words.includes('interval: the')).toBe(headings[0]?.includes('interval'))
+    expect(words.includes('interval: 95%')).toBe(headings[0]?.includes('interval'))
     expect(words.includes('pass@3: at')).toBe(headings[0]?.includes('pass@3'))
     expect(words.includes('first try: ')).toBe(headings[1]?.includes('first try'))
   },
@@ -200,7 +200,7 @@ test('two wordings of guidance can be compared by how the tool was used', async 
       unused        claude-code, opus  none seen       -          -     -
       with-example  claude-code, opus          1      0%       100%     0
       Means of counted trials. errors: commands that failed. first try: different
-      commands that worked at once. help: calls for help.
+      commands that worked the first time. help: calls for help.
     "
   `)
 })
@@ -211,7 +211,9 @@ test('after an interruption the closing words say so, how far it came, and how t
   const text = await shown(run)
   expect(text).toContain('! INTERRUPTED  1 of 2 planned trials finished: 1 passed, 0 failed.')
   expect(text).not.toContain('PARTIAL')
-  expect(text).toContain(`Go on with --resume ${run.runId} to run what is left`)
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(
+    `Continue with --resume ${run.runId} to run the remaining trials`,
+  )
   expect(await shown(sampleRun([], { notRun: [late], interrupted: true }))).toContain(
     '! INTERRUPTED  0 of 1 planned trial finished.',
   )
@@ -302,7 +304,7 @@ test('in a large run passes are counted, not listed, and only so many failures a
   const text = await shown(sampleRun(records))
   expect(text).toContain('✓ 2,400 trials passed (not listed one by one)')
   expect(text).toContain('! 300 trials, for example case-1 (claude-code, opus)')
-  expect(text).toContain('and 280 more trials, not told here')
+  expect(text).toContain('and 280 more trials, not shown here')
   expect(text).toMatch(/and 2,\d+ more rows/)
   expect(text.split('\n').length).toBeLessThan(1_500)
 })

@@ -39,7 +39,7 @@ export async function failures(run: FinishedRun, columns: number, palette: Palet
     '',
     palette.bold('What did not pass'),
     ...blocks.flatMap((block) => ['', ...block]),
-    ...(untold > 0 ? ['', palette.dim(`and ${counted(untold, 'more trial')}, not told here`)] : []),
+    ...(untold > 0 ? ['', palette.dim(`and ${counted(untold, 'more trial')}, not shown here`)] : []),
   ]
 }
 
@@ -67,7 +67,7 @@ function headline({ gates, reason }: TrialRecord): string {
 
 function gathered(record: TrialRecord, count: number, columns: number, palette: Palette): string[] {
   const times = count > 1 ? `${formatCount(count)} trials, for example ` : ''
-  const meaning = record.verdict === 'infra' ? 'the machinery broke' : 'the case is broken'
+  const meaning = record.verdict === 'infra' ? 'infrastructure failed' : 'the case is broken'
   const { sentence, lines } = splitReason(record.reason)
   return [
     ...heading(record, columns, palette, times),

@@ -63,7 +63,7 @@ async function transcriptHtml(
     return `<p class="dim">Not on this page, because the page would become too large. All of it: ${raw}</p>`
   try {
     const { html, cut } = await transcript(run.events(record))
-    if (html === '') return '<p class="dim">There is none: nothing was recorded.</p>'
+    if (html === '') return '<p class="dim">No transcript: nothing was recorded.</p>'
     const more = cut ? `<p class="dim cut">The transcript goes on in ${raw}</p>` : ''
     return `<ol class="transcript">${html}</ol>${more}`
   } catch (error) {

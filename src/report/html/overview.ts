@@ -67,7 +67,7 @@ function verdictBar({ counts, notRun }: RunSummary): string {
   const parts = [
     ['pass', counts.pass, 'passed'],
     ['fail', counts.fail, 'failed'],
-    ['infra', counts.infra, 'infra: the machinery broke'],
+    ['infra', counts.infra, 'infra: infrastructure failed'],
     ['invalid', counts.invalid, 'invalid: the case is broken'],
     ['notrun', notRun, 'not run'],
   ] as const

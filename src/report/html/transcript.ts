@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import type { GantryEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from '../../core/event.ts'
 import { shorten } from '../../core/shorten.ts'
@@ -217,7 +218,7 @@ function sessionText(event: SessionEvent): string {
   return [
     [event.agent, event.agent_version].filter((part) => part !== undefined).join(' '),
     event.model === undefined ? '' : `model ${event.model}`,
-    event.tools === undefined ? '' : `${event.tools.length} tools`,
+    event.tools === undefined ? '' : counted(event.tools.length, 'tool'),
     ...(event.plugins ?? []).map((plugin) => `plugin ${plugin}`),
     ...(event.plugin_errors ?? []).map((problem) => `plugin error: ${problem}`),
     ...(event.mcp_servers ?? []).map((server) => `MCP server ${server}`),

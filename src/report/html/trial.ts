@@ -1,4 +1,4 @@
-import { formatCount } from '../../core/counted.ts'
+import { counted, formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import type { GateResult, JudgeResult, TrialRecord } from '../../core/trial.ts'
 import { detailParts, omission, splitReason } from '../failure-lines.ts'
@@ -133,7 +133,7 @@ function judge(record: TrialRecord, result: JudgeResult): string {
     bullets('Issues', result.issues),
     bullets('Highlights', result.highlights),
     bullets('Samples without an answer', failed),
-    `<p class="dim">Confidence ${formatPercent(result.confidence)}, ${result.samples.length} samples, ${formatCost(result.costUsd)}</p>`,
+    `<p class="dim">Confidence ${formatPercent(result.confidence)}, ${counted(result.samples.length, 'sample')}, ${formatCost(result.costUsd)}</p>`,
   ].join('')}</section>`
 }
 

@@ -55,7 +55,7 @@ test('a run as Markdown', async () => {
     | create-note | claude-code, opus | 8 | 25% | 75% | 1 |
     | link-notes | codex | 8 | 25% | 75% | 1 |
 
-    Means of counted trials. errors: commands that failed. first try: different commands that worked at once. help: calls for help.
+    Means of counted trials. errors: commands that failed. first try: different commands that worked the first time. help: calls for help.
 
     ## What did not pass
 
@@ -101,7 +101,7 @@ test('a run as Markdown', async () => {
 
     ## Next
 
-    - Run only what failed again: add --rerun-failed
+    - Run only the failed trials again: add --rerun-failed
 
     Made by Gantry 0.1.0. Files: /artifacts/runs/run_20260102_030405_abc123
     "

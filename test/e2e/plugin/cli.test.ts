@@ -168,8 +168,8 @@ describe('a stored run', () => {
       /^What to change$/m,
       /skills\/greet\/SKILL\.md:\d+ +greet should have fired 2 times and missed 1/,
       /^Components$/m,
-      /^Who fired instead$/m,
-      /^To be recorded again$/m,
+      /^What fired instead$/m,
+      /^Trials to record again$/m,
       /^Totals$/m,
       /Next {3}Go on with/,
     ].map((pattern) => stdout.search(pattern))

@@ -1,4 +1,5 @@
 import { settled } from '../../../core/case-tally.ts'
+import { counted } from '../../../core/counted.ts'
 import type { BootstrapOptions } from '../../../core/stats/case-mean-rate.ts'
 import { type Arm, arms } from '../../contract.ts'
 import { suiteRate } from '../metrics/component-metrics.ts'
@@ -73,7 +74,7 @@ function difference(
     verdict: decided?.verdict ?? 'inconclusive',
     reason:
       decided === undefined
-        ? `nothing that the plugin is for was measured both ${armWords[before]} and ${armWords[after]}: graders of a case would tell`
+        ? `no measure of what the plugin is for exists both ${armWords[before]} and ${armWords[after]}: add graders to a case`
         : words(decided, before, after),
   }
 }
@@ -82,7 +83,8 @@ function words(found: MeasureDifference, before: Arm, after: Arm): string {
   const { measure, pairs, difference: value, low, high, further_scenarios } = found
   const measured = `${measure} ${number(found.before)} ${armWords[before]}, ${number(found.after)} ${armWords[after]}`
   const interval = `difference ${number(value)}, between ${number(low)} and ${number(high)}, over ${pairs} scenarios`
-  const more = further_scenarios === null ? '' : `; about ${further_scenarios} scenarios more would tell`
+  const more =
+    further_scenarios === null ? '' : `; about ${counted(further_scenarios, 'more scenario')} needed`
   return `${measured} (${interval})${more}`
 }
 

@@ -112,7 +112,7 @@ function detectFromCaptures(
   })
 }
 
-const unknownEnd = ', and nothing tells how the call ended'
+const unknownEnd = ', and it is unknown how the call ended'
 
 function where({ agent_id, agent_type }: ToolCapture): string {
   if (agent_id === undefined) return ''

@@ -31,7 +31,7 @@ export function detectFromSessionEnd(execution: Execution, known: KnownComponent
   const { end } = execution.session_timing
   if (end === undefined || execution.hook_responses.some(({ hook_event }) => hook_event === 'SessionEnd'))
     return []
-  const evidence = `the session ended (${end.reason}); the CLI tells no response of this event`
+  const evidence = `the session ended (${end.reason}); the CLI does not report responses to this event`
   return known.hooks
     .filter((hook) => isLoadedIn(hook, execution.trial.arm) && fits(hook, 'SessionEnd', [end.reason]))
     .map((hook) =>

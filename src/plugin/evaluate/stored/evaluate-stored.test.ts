@@ -112,10 +112,10 @@ test('what is damaged is invalid and named as to be made again, and nothing else
     'of-another',
   ])
   expect(kept.get('cut-transcript')?.reason).toMatch(
-    /^its transcript is damaged: .* is not valid JSON; make trial cut-transcript again$/,
+    /^its transcript is damaged: .* is not valid JSON; run trial cut-transcript again$/,
   )
   expect(kept.get('odd-transcript')?.reason).toContain('its transcript is damaged: events.0')
-  expect(kept.get('no-execution')?.reason).toContain('its execution is not there')
+  expect(kept.get('no-execution')?.reason).toContain('its execution is missing')
   expect(kept.get('of-another')?.reason).toContain('its execution is of trial good')
 })
 

@@ -89,7 +89,7 @@ function unreadEvaluation(
   why: string,
   execution: Execution | null,
 ): TrialEvaluation {
-  const reason = `${why}; make trial ${trial.id} again`
+  const reason = `${why}; run trial ${trial.id} again`
   return {
     trial,
     scenario_id: scenario.id,

@@ -21,7 +21,7 @@ export type TrialTraces =
 /** What a trial left behind, looked at before it is believed. A transcript that is not there is none; one that was cut is damage. */
 export async function readTrial({ trial, execution, transcript }: StoredTrial): Promise<TrialTraces> {
   const first = await load(execution)
-  if (first === undefined) return unreadable('its execution is not there')
+  if (first === undefined) return unreadable('its execution is missing')
   const ran = readExecution(first)
   if (ran.kind === 'damaged') return unreadable(`its execution is damaged: ${ran.why}`)
   if (ran.value.trial.id !== trial.id) return unreadable(`its execution is of trial ${ran.value.trial.id}`)
