@@ -67,7 +67,7 @@ async function analysed(root: string, more: object = {}): Promise<Analysis> {
   return outcome.analysis
 }
 
-test('every component is described as its files tell it', async () => {
+test('every component is described from its files', async () => {
   await using fixture = await createFixture(files)
   const { components, ...rest } = await analysed(fixture.path)
   expect(rest).toMatchObject({
@@ -148,7 +148,7 @@ test('every component is described as its files tell it', async () => {
   ])
 })
 
-test('what is understood of the triggers has one map per type, by name', async () => {
+test('the trigger understanding has one map per type, by name', async () => {
   await using fixture = await createFixture(files)
   const { trigger_understanding: understood } = await analysed(fixture.path)
   expect(understood.skills).toEqual({
@@ -181,7 +181,7 @@ test('what is understood of the triggers has one map per type, by name', async (
   })
 })
 
-test('the hash changes with every file that counts, and with nothing else', async () => {
+test('the hash changes with every file that is read, and with nothing else', async () => {
   await using fixture = await createFixture(files)
   const before = await analysed(fixture.path)
   writeFileSync(fixture.getPath('p/NOTES.txt'), 'x')
@@ -195,7 +195,7 @@ test('the hash changes with every file that counts, and with nothing else', asyn
   expect((await analysed(fixture.path)).content_hash).toBe(before.content_hash)
 })
 
-test('nothing is read through a link that leads out, and nothing of it is told', async () => {
+test('nothing is read through a link that leads out, and its content appears nowhere', async () => {
   await using fixture = await createFixture({
     ...files,
     'secret/SKILL.md': '---\ndescription: top secret\n---\n',
@@ -213,7 +213,7 @@ test('nothing is read through a link that leads out, and nothing of it is told',
   ])
 })
 
-test('a skill whose directory is a link inside the plugin counts, as it does for Claude Code', async () => {
+test('a skill whose directory is a link inside the plugin is read, as in Claude Code', async () => {
   await using fixture = await createFixture({
     ...files,
     'p/shared/in/SKILL.md': '---\ndescription: Inside.\n---\n',
@@ -224,13 +224,13 @@ test('a skill whose directory is a link inside the plugin counts, as it does for
   expect(findings.some(({ code }) => code.startsWith('LINK'))).toBe(false)
 })
 
-test('a plugin that is refused has its preflight and nothing else', async () => {
+test('a refused plugin has only a preflight', async () => {
   await using fixture = await createFixture({ 'p/x': '' })
   const outcome = await analyzePlugin({ path: 'p', cwd: fixture.path })
   expect(outcome).toMatchObject({ kind: 'refused', preflight: { valid: false } })
 })
 
-test('names that mean something to JavaScript are names like any other', async () => {
+test('names that are special in JavaScript are ordinary names', async () => {
   await using fixture = await createFixture({
     'p/.claude-plugin/plugin.json': '{"name":"demo","__proto__":{"x":1},"constructor":1}',
     'p/skills/constructor/SKILL.md': '---\ndescription: A.\n---\n',
@@ -245,7 +245,7 @@ test('names that mean something to JavaScript are names like any other', async (
   expect(findings.filter(({ code }) => code === 'HOOK_EVENT_UNKNOWN').length).toBe(2)
 })
 
-test('the crowd fills the listing with its own names, and the plugin itself in it does not count twice', async () => {
+test('the crowd fills the listing with its own names, and the plugin itself is not counted twice in it', async () => {
   await using fixture = await createFixture({
     ...files,
     'other/.claude-plugin/plugin.json': '{"name":"other"}',
@@ -263,7 +263,7 @@ test('the crowd fills the listing with its own names, and the plugin itself in i
   expect((await analysed(fixture.path, { contextTokens: 1_000_000 })).listing.budget_characters).toBe(30_000)
 })
 
-test('what other plugins claim from each other is theirs', async () => {
+test('overlaps between other plugins are not reported', async () => {
   const says =
     '---\ndescription: \'Converts invoices to a spreadsheet when the user says "convert the invoice".\'\n---\n'
   const other = (name: string) => ({

@@ -14,7 +14,7 @@ export interface AnalyzeOptions {
   readonly cwd: string
   /** The window of the model the plugin is listed for. Default: 200,000. */
   readonly contextTokens?: number
-  /** Directories of other plugins that are there, too. */
+  /** Directories of other plugins that are installed too. */
   readonly crowd?: readonly string[]
 }
 
@@ -22,14 +22,14 @@ export type AnalyzeOutcome =
   | { readonly kind: 'analysed'; readonly analysis: Analysis }
   | { readonly kind: 'refused'; readonly preflight: Preflight }
 
-/** Stage 1: what the files of a plugin say. Starts nothing, asks no model, changes nothing. */
+/** Stage 1: reads the files of a plugin. Starts nothing, calls no model, changes nothing. */
 export async function analyzePlugin(options: AnalyzeOptions): Promise<AnalyzeOutcome> {
   const { path, cwd, contextTokens = defaultContextTokens, crowd = [] } = options
   const preflight = preflightPlugin(path, cwd)
   const { plugin_name: plugin, resolved_path: root } = preflight
   if (!preflight.valid || root === null || plugin === null) return { kind: 'refused', preflight }
   const read = readManifest(root)
-  // It was there a moment ago, and only somebody who changes the plugin meanwhile comes here.
+  // Preflight has read it a moment ago: this happens only when the plugin changes meanwhile.
   if (read.kind !== 'read') return { kind: 'refused', preflight: preflightPlugin(path, cwd) }
   const notes = createNotes()
   checkManifest(read.manifest, notes)

@@ -72,7 +72,7 @@ export interface HookComponent extends ComponentFacts {
 
 export interface HookHandler {
   readonly type: string
-  /** The words of the handler: command with its arguments, prompt, url. */
+  /** What the handler runs: command with arguments, prompt or url. */
   readonly action: string
   readonly timeout_seconds?: number
   /** The handler exactly as it is written. */
@@ -128,7 +128,7 @@ export interface Preflight {
   readonly warnings: readonly PreflightNotice[]
 }
 
-/** Something the files alone tell, without any model. */
+/** A problem found in the files alone, without a model. */
 export interface PluginFinding {
   /** Such as `OVERLAPPING_DESCRIPTIONS`, `LISTING_DROPPED`, `HOOK_INVALID`, `NAME_COLLISION`. All are in the docs. */
   readonly code: string
@@ -173,7 +173,7 @@ export interface Analysis {
   >
   /** Of every file that was read; changes when the plugin does. */
   readonly content_hash: string
-  /** What the real CLI loaded; null until it was asked. */
+  /** What the real CLI loaded; null until it has loaded the plugin. */
   readonly plugin_load_result: PluginLoad | null
 }
 

@@ -16,7 +16,7 @@ const files = [
   ['commands/y/SKILL.md', text('y')] as const,
 ]
 
-test('what is found does not depend on the order in which a directory lists its files', async () => {
+test('findings do not depend on the order in which a directory lists its files', async () => {
   const found = new Set<string>()
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(files, { minLength: files.length }), async (order) => {

@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'PATH_MISSING',
-    when: 'the manifest names what is not there',
+    when: 'the manifest names a missing file',
     manifest: { agents: ['./nope.md'] },
     expected: { severity: 'error', path: '.claude-plugin/plugin.json', line: 4 },
   },
@@ -151,7 +151,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'FILE_NOT_LOADED',
-    when: 'a skill is no directory',
+    when: 'a skill is not a directory',
     files: { 'skills/a.md': skill('A.') },
     expected: { path: 'skills/a.md', suggestion: 'Move it to skills/a/SKILL.md.' },
   },
@@ -206,13 +206,13 @@ const cases: readonly Case[] = [
   },
   {
     code: 'FRONTMATTER_INVALID',
-    when: 'nobody can read it',
+    when: 'the YAML cannot be repaired',
     files: { 'skills/a/SKILL.md': '---\nname: a\ndescription: "never closed\n---\nbody' },
     expected: { severity: 'error', path: 'skills/a/SKILL.md', line: 3, components: ['skill:a'] },
   },
   {
     code: 'FRONTMATTER_INVALID',
-    when: 'Claude Code reads it nevertheless',
+    when: 'Claude Code can repair the YAML',
     files: { 'commands/a.md': skill('Use when: asked') },
     expected: { severity: 'warning', path: 'commands/a.md', line: 2, components: ['command:a'] },
   },
@@ -254,7 +254,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'NOT_INVOCABLE',
-    when: 'a skill is for nobody',
+    when: 'a skill excludes both users and the model',
     files: { 'skills/a/SKILL.md': skill('A.', 'user-invocable: false\ndisable-model-invocation: true\n') },
     expected: { components: ['skill:a'], line: 4 },
   },
@@ -274,7 +274,7 @@ const cases: readonly Case[] = [
     code: 'NAME_NOT_USED',
     when: 'the directory has a blank in its name',
     files: { 'skills/a b/SKILL.md': skill('A.') },
-    expected: { message: "it is written 'a b', and Claude Code calls it demo:a-b" },
+    expected: { message: "its author calls it 'a b', but Claude Code calls it demo:a-b" },
   },
   {
     code: 'FIELD_IGNORED',
@@ -296,7 +296,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'ARGUMENT_HINT',
-    when: 'it is endless',
+    when: 'it is too long',
     files: { 'commands/a.md': skill('A.', `argument-hint: "[${'x'.repeat(1_001)}]"\n`) },
     expected: { severity: 'warning' },
   },
@@ -308,7 +308,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'UNKNOWN_TOOL',
-    when: 'an agent may not use what is not there',
+    when: 'an agent disallows an unknown tool',
     files: { 'agents/a.md': skill('A.', 'disallowedTools: [Teleport]\n') },
     expected: { message: "Claude Code has no tool 'Teleport'" },
   },
@@ -326,7 +326,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'NAME_COLLISION',
-    when: 'two skills call themselves the same',
+    when: 'two skills have the same name in the frontmatter',
     files: { 'skills/a/SKILL.md': skill('A.', 'name: c\n'), 'skills/b/SKILL.md': skill('B.', 'name: c\n') },
     expected: { severity: 'warning', components: ['skill:c', 'skill:b'] },
   },
@@ -344,7 +344,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'OVERLAPPING_DESCRIPTIONS',
-    when: 'two skills say nearly the same',
+    when: 'two skills have nearly the same description',
     files: {
       'skills/a/SKILL.md': skill('Formats dates and timestamps for reports.'),
       'skills/b/SKILL.md': skill('Use this skill to format a date or timestamp in a report.'),
@@ -354,7 +354,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'OVERLAPPING_DESCRIPTIONS',
-    when: 'a skill says what an agent of another plugin says',
+    when: 'a skill has the description of an agent of another plugin',
     files: { 'skills/a/SKILL.md': skill('Reviews pull requests for security holes.') },
     crowd: {
       '.claude-plugin/plugin.json': '{"name":"other"}',
@@ -364,7 +364,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'SHARED_TRIGGER',
-    when: 'two skills want the same phrase',
+    when: 'two skills have the same trigger phrase',
     files: {
       'skills/a/SKILL.md': skill(`'For when the user asks to "convert a date".'`),
       'skills/b/SKILL.md': skill(`'Calendars; the user says "Convert a date!" or "plan a week".'`),
@@ -404,13 +404,13 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_INVALID',
-    when: 'events stand at the top level',
+    when: 'events are at the top level',
     files: { 'hooks/hooks.json': '{"Stop":[{"hooks":[]}]}' },
     expected: { severity: 'error', path: 'hooks/hooks.json', line: 1 },
   },
   {
     code: 'HOOK_INVALID',
-    when: 'it is no JSON',
+    when: 'it is not JSON',
     files: { 'hooks/hooks.json': '{\n "hooks": {},\n}' },
     expected: { line: 2 },
   },
@@ -439,7 +439,7 @@ const cases: readonly Case[] = [
     files: hooks({ PreToolUse: [{ matcher: 5, hooks: [handler()] }] }),
     expected: {
       message:
-        'the matcher of group 1 of PreToolUse is a number; Claude Code applies no hook of the file because of it',
+        'the matcher of group 1 of PreToolUse is a number; because of this, Claude Code applies no hook of the file',
     },
   },
   {
@@ -494,7 +494,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_MATCHER_INVALID',
-    when: 'the matcher is no expression',
+    when: 'the matcher is not a valid expression',
     files: hooks({ PreToolUse: [group({}, 'Edit[')] }),
     expected: { severity: 'error', components: ['hook:PreToolUse::Edit['] },
   },
@@ -506,16 +506,16 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_MATCHER_UNKNOWN',
-    when: 'the name of a server stands alone',
+    when: 'the matcher is the name of a server alone',
     files: hooks({ PreToolUse: [group({}, 'mcp__memory')] }),
     expected: { suggestion: "Write 'mcp__memory__.*' for all tools of the server." },
   },
   {
     code: 'HOOK_MATCHER_UNKNOWN',
-    when: 'a session never starts so',
+    when: 'the matcher is not a source of a session',
     files: hooks({ SessionStart: [group({}, 'start')] }),
     expected: {
-      message: "'start' is none of startup, resume, clear, compact, fork, the values of source",
+      message: "'start' is not one of the values of source: startup, resume, clear, compact, fork",
     },
   },
   {
@@ -526,7 +526,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_MATCHER_IGNORED',
-    when: 'the event takes none',
+    when: 'the event ignores matchers',
     files: hooks({ Stop: [group({}, 'Bash')] }),
     expected: { severity: 'info', components: ['hook:Stop::Bash'] },
   },
@@ -566,23 +566,23 @@ const cases: readonly Case[] = [
     code: 'HOOK_EXIT_CODE',
     when: 'the command hides its exit code',
     files: hooks({ Stop: [group({ command: './check || true' })] }),
-    expected: { suggestion: 'Let the exit code through.' },
+    expected: { suggestion: 'Remove || true.' },
   },
   {
     code: 'HOOK_EXIT_CODE',
-    when: 'nobody listens to 2',
+    when: 'exit code 2 has no effect',
     files: hooks({ PermissionRequest: [group({ command: 'exit 2' })] }),
     expected: { suggestion: 'Answer with a decision on stdout.' },
   },
   {
     code: 'HOOK_SCRIPT_MISSING',
-    when: 'the script is not there',
+    when: 'the script does not exist',
     files: hooks({ Stop: [group({ command: 'node', args: [`\${CLAUDE_PLUGIN_ROOT}/dist/a.js`] })] }),
     expected: { severity: 'error', components: ['hook:Stop'] },
   },
   {
     code: 'HOOK_SCRIPT_NOT_EXECUTABLE',
-    when: 'the script is started as it is',
+    when: 'the script is started directly',
     files: {
       ...hooks({ Stop: [group({ command: `"\${CLAUDE_PLUGIN_ROOT}"/a.sh now` })] }),
       'a.sh': '#!/bin/sh\n',
@@ -622,7 +622,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_DUPLICATE',
-    when: 'a hook stands there twice',
+    when: 'a hook is written twice',
     files: hooks({ Stop: [group(), group()] }),
     expected: { severity: 'info', components: ['hook:Stop', 'hook:Stop#2'] },
   },
@@ -635,7 +635,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_MODULES',
-    when: 'there is code',
+    when: 'there are code modules',
     files: { 'hooks/hooks.json': '{"modules":["./x.mjs"]}' },
     expected: { severity: 'info' },
   },
@@ -649,7 +649,7 @@ const cases: readonly Case[] = [
   { code: 'MCP_INVALID', when: 'there is no command', files: servers({ a: {} }), expected: {} },
   {
     code: 'MCP_INVALID',
-    when: 'the file is no JSON',
+    when: 'the file is not JSON',
     files: { '.mcp.json': '{' },
     expected: { path: '.mcp.json', line: 1 },
   },
@@ -696,7 +696,7 @@ describe('each finding', () => {
     expect([...new Set(cases.map(({ code }) => code))].sort()).toEqual(Object.keys(findingCodes).sort())
   })
 
-  test('stands in the documentation', () => {
+  test('is in the documentation', () => {
     const rows = readFileSync(join(import.meta.dirname, '../../../docs/plugin-findings.md'), 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
@@ -708,7 +708,7 @@ describe('each finding', () => {
   })
 })
 
-test('a plugin that is well made has nothing to be said about it', async () => {
+test('a correct plugin has no findings', async () => {
   const { findings, preflight } = await analysisOf({
     manifest: { version: '1.0.0', description: 'A demonstration.', author: { name: 'A' } },
     files: {

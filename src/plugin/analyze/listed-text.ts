@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../core/json-fields.ts'
 import { nameField, textField } from './frontmatter/fields.ts'
 
-/** What Claude Code tells its model about a skill or a command; null: nothing, because nothing is said about when to use it. */
+/** The text by which Claude Code lists a skill or a command for its model; null when neither description nor when_to_use is set. */
 export function listedText(fields: JsonObject, body: string): string | null {
   const description = textField(fields, 'description')
   const occasion = textField(fields, 'when_to_use')
   if (description === null && occasion === null) return null
-  const said = description ?? firstLine(body)
-  const lines = (occasion === null ? said : `${said} - ${occasion}`).split('\n')
+  const text = description ?? firstLine(body)
+  const lines = (occasion === null ? text : `${text} - ${occasion}`).split('\n')
   return lines
     .map((line) => line.trim())
     .join(' ')

@@ -37,12 +37,12 @@ describe('what Claude Code shows its model', () => {
   })
 })
 
-test('the room is one percent of the window: 8,000 characters at 200,000 tokens, 30,000 at a million', () => {
+test('the listing budget is one percent of the window: 8,000 characters at 200,000 tokens, 30,000 at a million', () => {
   expect(listingBudget([]).budget_characters).toBe(8_000)
   expect(listingBudget([], 1_000_000).budget_characters).toBe(30_000)
 })
 
-test('a description that fills the room to the last character is shown', () => {
+test('a description that fills the budget to the last character is shown', () => {
   const [shown, dropped] = [156_850, 156_825].map((tokens) =>
     listingBudget([{ id: 'a', cliName: 'big:a', text: 'x'.repeat(200), alias: null }], tokens),
   )
@@ -54,7 +54,7 @@ test('a description that fills the room to the last character is shown', () => {
   expect([dropped?.budget_characters, dropped?.entries[0]?.shown]).toEqual([6_273, 'dropped'])
 })
 
-test('what is shown never takes more than there is, and what is dropped would not have fitted', () => {
+test('what is shown never exceeds the budget, and what is dropped would not have fitted', () => {
   const component = fc.record({
     id: fc.string(),
     cliName: fc.string({ minLength: 1, maxLength: 20 }),

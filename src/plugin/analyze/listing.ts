@@ -20,15 +20,15 @@ export interface ListedComponent {
 export const defaultContextTokens = 200_000
 
 /**
- * What Claude Code 2.1.325 lists of its own skills, joined by line breaks, when it has to save room. It never leaves out a description
- * of its own before one of a plugin.
+ * What Claude Code 2.1.325 lists of its own skills, joined by line breaks, when space is short. It never drops a description of its own
+ * before one of a plugin.
  */
 const ownCharacters = 6_064
 
 /**
  * Which descriptions the model gets to see, as Claude Code 2.1.325 decides it in a home where no skill was used before: every name
- * is listed; then, in order, each description that still fits. One that does not fit is left out, and a shorter one after it may
- * fit again. Skills that were used often come first there, which nobody can know from the files.
+ * is listed; then, in order, each description that still fits. One that does not fit is dropped, and a shorter one after it may
+ * fit again. In a real home, skills that were used often come first; the files cannot show that.
  */
 export function listingBudget(
   components: readonly ListedComponent[],
@@ -57,7 +57,7 @@ function budgetCharacters(contextTokens: number): number {
   return Math.floor((contextTokens * (contextTokens > defaultContextTokens ? 3 : 4)) / 100)
 }
 
-/** Columns, as the CLI counts. Telling apart what looks like one character is slow, and rarely needed. */
+/** Columns, as the CLI counts them. Segmenting graphemes is slow and rarely needed. */
 function widthOf(text: string): number {
   return plain.test(text) ? text.length : displayWidth(text)
 }
@@ -80,7 +80,7 @@ export function listedComponents(plugins: readonly PluginContent[]): readonly Li
   const taken = new Set(found.map(({ cliName }) => cliName))
   const listed = new Set<string>()
   return found.flatMap(({ id, cliName, text, alias }) => {
-    // A second name is shown unless it has odd characters, or somebody has it already: also somebody who is not listed.
+    // An alias is shown unless it has odd characters or is taken, also by a component that is not listed.
     const isShown = alias !== null && shownName.test(alias) && !taken.has(alias)
     if (alias !== null) taken.add(alias)
     if (text === null || listed.has(cliName)) return []
@@ -91,7 +91,7 @@ export function listedComponents(plugins: readonly PluginContent[]): readonly Li
 
 const shownName = /^[\p{L}\p{N}_.:-]+$/u
 
-/** Where the components of a plugin that can be listed stand, by their ids. */
+/** File and line of the components that can be listed, by id. */
 export function placesOf({
   commands,
   skills,
@@ -102,7 +102,7 @@ export function placesOf({
   ])
 }
 
-/** Says which descriptions of the plugin Claude Code would not tell its model. */
+/** Reports the descriptions that Claude Code would drop from its listing. */
 export function noteListing(
   listing: ListingBudget,
   own: ReadonlyMap<string, { readonly path: string; readonly line?: number }>,

@@ -71,12 +71,12 @@ test('a name with a colon makes the matcher a pattern that need not fit the whol
   expect(hookMatches('r', 'p:r')).toBe(false)
 })
 
-test('the name of a server alone fits none of its tools', () => {
+test('the name of a server alone matches no tool', () => {
   expect(hookMatches('mcp__memory', 'mcp__memory__read')).toBe(false)
   expect(hookMatches('mcp__memory__.*', 'mcp__memory__read')).toBe(true)
 })
 
-test('a pattern with many choices fits as it should', () => {
+test('a pattern with many choices matches correctly', () => {
   const matcher = 'mcp__a__.*|mcp__b__.*|mcp__c__.*|mcp__d__.*|mcp__e__.*'
   expect(hookMatches(matcher, 'mcp__e__x')).toBe(true)
   expect(hookMatches(matcher, 'mcp__f__x')).toBe(false)
@@ -84,7 +84,7 @@ test('a pattern with many choices fits as it should', () => {
   expect(hookMatches('^(?!Bash|Read|Glob).*i.*e.*$', 'Write')).toBe(true)
 })
 
-test('a pattern that could take for ever answers at once', () => {
+test('a pattern with catastrophic backtracking answers at once', () => {
   const name = `mcp__plugin_demo_weather__${'a'.repeat(200)}!`
   expect(hookMatches('^(\\w+)+$', name)).toBe(false)
   expect(hookMatches('^(a|a)*(?=b)$', name)).toBe(false)

@@ -3,7 +3,7 @@ import { longestPattern, scorePattern, unsafePoints } from '../sanitize/check-cu
 
 /**
  * Whether a hook group with this matcher fires for a value of its event (the name of a tool, the source of a session, …), as
- * Claude Code decides it. Case counts. Whether the event takes a matcher at all is the caller's to know.
+ * Claude Code decides it. Case-sensitive. The caller checks whether the event supports matchers at all.
  */
 export function hookMatches(matcher: string | null | undefined, value: string): boolean {
   const read = readMatcher(matcher)
@@ -21,10 +21,10 @@ export function hookMatches(matcher: string | null | undefined, value: string): 
 
 export type Matcher =
   | { readonly kind: 'all' }
-  /** Exact names; none of them fits nothing. */
+  /** Exact names; an empty list matches nothing. */
   | { readonly kind: 'names'; readonly names: readonly string[] }
   | { readonly kind: 'pattern'; readonly test: (value: string) => boolean }
-  /** Fits nothing. */
+  /** Matches nothing. */
   | { readonly kind: 'broken'; readonly why: string }
 
 export function readMatcher(matcher: string | null | undefined): Matcher {

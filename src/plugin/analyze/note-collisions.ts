@@ -3,7 +3,7 @@ import type { McpServerComponent } from './contract.ts'
 import type { Notes } from './notes.ts'
 import type { PluginContent } from './read-plugin.ts'
 
-/** A name in one of the CLI's name spaces: skills and commands share one, agents have one of their own, servers another. */
+/** A name in one of the CLI's name spaces: one for skills and commands, one for agents, one for servers. */
 export interface Named {
   readonly id: string
   readonly space: 'invoked' | 'agent' | 'server'

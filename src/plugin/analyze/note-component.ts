@@ -6,7 +6,7 @@ import { isServerTool, knownTools } from './known-tools.ts'
 import { longestListed } from './listed-text.ts'
 import type { Notes } from './notes.ts'
 
-/** Says so when the model gets no description of a skill or a command, or only its beginning. */
+/** Reports a skill or command whose description is missing, or too long to be shown in full. */
 export function noteDescription(
   type: ComponentType,
   component: { readonly name: string; readonly path: string; readonly disable_model_invocation: boolean },
@@ -17,7 +17,7 @@ export function noteDescription(
   const about = { components: [componentId(type, component.name)], path: component.path }
   if (listed === null && markdown.description === null)
     notes.add('DESCRIPTION_MISSING', {
-      message: `the ${type} has no description, so that Claude Code never tells its model about it`,
+      message: `the ${type} has no description, so Claude Code never lists it for its model`,
       suggestion: 'Say in the frontmatter what it does and when to use it.',
       ...(component.disable_model_invocation && { severity: 'info' }),
       ...about,
@@ -33,7 +33,7 @@ export function noteDescription(
     })
 }
 
-/** Says so when Claude Code calls a component otherwise than its author does. */
+/** Reports a component that Claude Code calls by another name than its author. */
 export function noteName(
   type: ComponentType,
   { name, path, cli_name: cli }: { readonly name: string; readonly path: string; readonly cli_name: string },
@@ -44,7 +44,7 @@ export function noteName(
 ): void {
   if (written === called) return
   notes.add('NAME_NOT_USED', {
-    message: `it is written '${written}', and Claude Code calls it ${cli}`,
+    message: `its author calls it '${written}', but Claude Code calls it ${cli}`,
     suggestion: 'Give it one name: letters, digits, _ and -, the same in its path and in its frontmatter.',
     components: [componentId(type, name)],
     path,
@@ -52,7 +52,7 @@ export function noteName(
   })
 }
 
-/** Says so when a component names a tool that is not there. `Bash(git *)` is a rule about Bash. */
+/** Reports tools that Claude Code does not have. `Bash(git *)` is a rule about Bash. */
 export function noteTools(
   type: ComponentType,
   { name, path }: { readonly name: string; readonly path: string },

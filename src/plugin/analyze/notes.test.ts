@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createNotes } from './notes.ts'
 
-test('the worst comes first, then the order of the files; said twice is said once', () => {
+test('findings are sorted by severity, then by file; duplicates are dropped', () => {
   const notes = createNotes()
   const remark = (path: string, line: number) => ({ message: 'm', suggestion: 's.', path, line })
   notes.add('HOOK_TIMEOUT', remark('b', 1))
@@ -17,7 +17,7 @@ test('the worst comes first, then the order of the files; said twice is said onc
   ])
 })
 
-test('what is wrong thousands of times is told hundreds of times, and how often it is not told', () => {
+test('what is wrong thousands of times is reported at most 500 times, with a count of the rest', () => {
   const notes = createNotes()
   for (let line = 1; line <= 1_200; line += 1)
     notes.add('UNKNOWN_TOOL', { message: 'm', suggestion: 's.', path: 'a', line })
@@ -25,6 +25,6 @@ test('what is wrong thousands of times is told hundreds of times, and how often 
   expect(findings.length).toBe(501)
   expect(findings.at(-1)).toMatchObject({
     severity: 'info',
-    message: '700 more findings of this kind are not told',
+    message: '700 more findings of this kind are not shown',
   })
 })

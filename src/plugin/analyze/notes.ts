@@ -12,10 +12,10 @@ export interface Remark {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** What is found on the way through a plugin. Whoever finds something writes it down and goes on. */
+/** Collects findings while a plugin is read. A step that finds a problem adds it and continues. */
 export interface Notes {
   add(code: FindingCode, remark: Remark): void
-  /** The worst first, then as the files are ordered. Said twice is said once. */
+  /** Sorted by severity, then by file and line. Duplicates are dropped. */
   findings(): readonly PluginFinding[]
 }
 
@@ -44,8 +44,8 @@ export function createNotes(): Notes {
 const mostOfOne = 500
 
 function leftOut(code: FindingCode, count: number): PluginFinding {
-  const message = `${count} more findings of this kind are not told`
-  return findingOf(code, { message, suggestion: 'Look at those that are told first.', severity: 'info' })
+  const message = `${count} more findings of this kind are not shown`
+  return findingOf(code, { message, suggestion: 'Fix the ones that are shown first.', severity: 'info' })
 }
 
 function findingOf(code: FindingCode, remark: Remark): PluginFinding {

@@ -79,13 +79,13 @@ describe('examples', () => {
     expect(parseExamples(text)).toEqual({ examples: [greeting], withoutUser: [] })
   })
 
-  test('a block without a line of the user is left out, and told by its line', () => {
+  test('a block without a user line is skipped, and its line is reported', () => {
     const text = 'a\nb\n<example>\nContext: c\nassistant: "x"\n</example>\n<example>\nuser: "y"\n</example>\n'
     const { examples, withoutUser } = parseExamples(text)
     expect([examples.map(({ user_message }) => user_message), withoutUser]).toEqual([['y'], [3]])
   })
 
-  test('thousands of blocks that are never closed take no time', () => {
+  test('thousands of unclosed blocks are parsed quickly', () => {
     expect(parseExamples('<example>'.repeat(20_000)).withoutUser.length).toBe(20_000)
   })
 })
@@ -102,7 +102,7 @@ describe('argument hints', () => {
     expect(hintArguments(hint)).toEqual(names)
   })
 
-  test('what YAML takes for a list is meant as brackets', () => {
+  test('a hint that YAML reads as a list is read as brackets', () => {
     expect([readHint(['a', 'b']), readHint([]), readHint({ a: null }), readHint(5), readHint(' ')]).toEqual([
       '[a] [b]',
       null,
@@ -136,13 +136,13 @@ test('files of the plugin are found in commands, however the root is quoted', ()
 })
 
 describe('descriptions', () => {
-  test('forms of a word meet, and words of every description do not count', () => {
+  test('forms of a word are equal, and common words are ignored', () => {
     const stems = (text: string) => contentWords(text).map(({ stem }) => stem)
     expect(stems('Use this skill when the user asks to format dates')).toEqual(stems('formatting a date'))
     expect(stems('翻訳する')).toEqual(['翻訳', '訳す', 'する'])
   })
 
-  test('what two have in common is told in words', () => {
+  test('the shared words of two descriptions are reported', () => {
     const [overlap] = findOverlaps(
       [
         { id: 'a', description: 'Converts invoices from PDF to a spreadsheet.' },
@@ -163,7 +163,7 @@ describe('descriptions', () => {
     ])
   })
 
-  test('a hundred descriptions that are all the same are not told as thousands of pairs', () => {
+  test('a hundred equal descriptions are not reported as thousands of pairs', () => {
     const all = Array.from({ length: 100 }, (_, id) => ({
       id: `${id}`,
       description: 'Draws charts of weather data.',
@@ -172,7 +172,7 @@ describe('descriptions', () => {
   })
 })
 
-test('JSON is read as strictly as everywhere, and knows its lines', () => {
+test('JSON is read strictly, and knows its lines', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value, null, 1)

@@ -51,7 +51,7 @@ const codesOf = (path: string, cwd = top) => {
   return [errors.map(({ code }) => code), warnings.map(({ code }) => code)]
 }
 
-test('a plugin that is well made passes without a word', () => {
+test('a correct plugin passes without warnings', () => {
   expect(preflightPlugin('good', top)).toEqual({
     valid: true,
     plugin_path: join(top, 'good'),
@@ -95,11 +95,11 @@ test.each(['nameless', 'numbered', 'blank'])('a missing name (%s) does not end t
   expect(codesOf(path)).toEqual([['MANIFEST_INVALID'], ['NO_COMPONENTS']])
 })
 
-test('a manifest that is no JSON says where', () => {
+test('a manifest that is not JSON is reported with its position', () => {
   expect(preflightPlugin('broken', top).errors[0]?.message).toContain('line 2, column 14')
 })
 
-test('warnings are told together, and the plugin is fine nevertheless', () => {
+test('warnings are reported together, and the plugin is still valid', () => {
   expect(codesOf('../link', join(top, 'work'))).toEqual([[], ['PATH_OUTSIDE_CWD', 'SYMLINK_RESOLVED']])
   expect(codesOf('Odd')).toEqual([[], ['NAME_FORMAT']])
   expect(codesOf('hooked')).toEqual([[], ['NO_COMPONENTS']])
@@ -114,7 +114,7 @@ test('a link is resolved before anything is read', () => {
   })
 })
 
-test('a sibling whose name begins alike is outside', () => {
+test('a sibling with the same prefix is outside', () => {
   const beside = join(top, 'work-2')
   mkdirSync(join(beside, '.claude-plugin'), { recursive: true })
   mkdirSync(join(beside, 'skills'))

@@ -5,7 +5,7 @@ import { realPath, resolveLinks } from '../../io/resolve-links.ts'
 import type { Preflight, PreflightCode, PreflightNotice } from './contract.ts'
 import { manifestFile, readManifest } from './manifest/read-manifest.ts'
 
-/** Whether there is a plugin at a path that may be looked at. Every error but a missing name ends the check at once. */
+/** Checks that a path leads to a plugin and may be read. Every error but a missing name ends the check at once. */
 export function preflightPlugin(path: string, cwd: string): Preflight {
   const given = resolve(cwd, path)
   const checked: Checked = { given, resolved: null, manifestPath: null, name: null, errors: [], warnings: [] }
@@ -33,7 +33,7 @@ interface Checked {
   readonly warnings: PreflightNotice[]
 }
 
-/** The superuser's home is one of them: what lies there is nobody's plugin to start. */
+/** The superuser's home is among them: no plugin is started from there. */
 const systemDirectories = ['/etc', '/sys', '/proc', '/root', '/var/root']
 
 function checkPath(path: string, checked: Checked): PreflightNotice | null {
@@ -46,8 +46,8 @@ function checkPath(path: string, checked: Checked): PreflightNotice | null {
   if (kind === 'missing')
     return notice(
       'PATH_RESOLUTION_FAILED',
-      `${given} cannot be resolved: a link on the way leads nowhere, forms a loop, or may not be looked at`,
-      'Repair the link, or name the directory itself.',
+      `${given} cannot be resolved: a link in the path is broken, forms a loop, or is not readable`,
+      'Fix the link, or use the path of the directory itself.',
     )
   const behind = systemDirectoryOf(real)
   if (behind !== null) return isDangerous(`${given} (${real})`, behind)
@@ -68,7 +68,7 @@ function checkManifest(checked: Checked): PreflightNotice | null {
   checked.manifestPath = path
   if (read.kind === 'broken')
     return notice('MANIFEST_PARSE_ERROR', `${path} is not JSON: ${read.why}`, 'Repair the JSON.')
-  if (read.kind === 'no_object') return notice('MANIFEST_INVALID', `${path} holds no JSON object`, create)
+  if (read.kind === 'no_object') return notice('MANIFEST_INVALID', `${path} is not a JSON object`, create)
   const name = asString(read.manifest.fields.name)?.trim() ?? ''
   if (name !== '') checked.name = name
   else
@@ -104,13 +104,13 @@ function collectWarnings(cwd: string, { given, resolved, name, warnings }: Check
     warnings.push(
       notice(
         'NO_COMPONENTS',
-        `${root} has none of skills/, agents/ and commands/`,
-        'Add a component, or check the path; hooks, servers and paths of the manifest are looked at in any case.',
+        `${root} has no skills/, agents/ or commands/ directory`,
+        'Add a component, or check the path; hooks, MCP servers and paths of the manifest are analysed anyway.',
       ),
     )
 }
 
-/** Compared with a separator at the end, so that `/etcetera` is no part of `/etc`. */
+/** Compared with a separator at the end, so `/etcetera` does not match `/etc`. */
 function systemDirectoryOf(path: string): string | null {
   const found = systemDirectories.find((directory) =>
     [directory, realPath(directory)].some((spelling) => `${path}/`.startsWith(`${spelling}/`)),
@@ -121,7 +121,7 @@ function systemDirectoryOf(path: string): string | null {
 function isDangerous(path: string, directory: string): PreflightNotice {
   return notice(
     'PATH_DANGEROUS',
-    `${path} lies in ${directory}, which belongs to the system`,
+    `${path} is in ${directory}, a system directory`,
     'Copy the plugin to a directory of your own.',
   )
 }
@@ -134,7 +134,7 @@ function notFound(path: string): PreflightNotice {
   )
 }
 
-/** A path that goes on where there is no directory. */
+/** Whether the path continues below something that is not a directory. */
 function isBelowFile(path: string): boolean {
   const parent = dirname(path)
   const kind = entryKind(parent)

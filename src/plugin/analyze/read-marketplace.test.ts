@@ -7,7 +7,7 @@ import { readMarketplace } from './read-marketplace.ts'
 
 const market = (fields: object) => JSON.stringify({ name: 'tools', owner: { name: 'A' }, ...fields })
 
-test('plugins of a directory or a file, with where they are or why they are not', async () => {
+test('plugins of a directory or a file, with their path or the reason there is none', async () => {
   await using fixture = await createFixture({
     'm/.claude-plugin/marketplace.json': market({
       plugins: [
@@ -37,7 +37,7 @@ test('plugins of a directory or a file, with where they are or why they are not'
     expect(plugins.map((plugin) => [plugin.name, plugin.path ?? plugin.problem])).toEqual([
       ['one', join(top, 'm/plugins/one')],
       ['inner', join(top, 'm/plugins/one')],
-      ['gone', 'its source ./plugins/gone is no directory'],
+      ['gone', 'its source ./plugins/gone is not a directory'],
       ['above', `its source ./../outside is not followed: it leads out of ${join(top, 'm')}`],
       ['absolute', 'its source /etc is not followed: it is an absolute path'],
       ['linked', `its source ./escape is not followed: it leads out of ${join(top, 'm')}`],
@@ -70,7 +70,7 @@ test('a marketplace may name the directory of its plugins', async () => {
 })
 
 test.each([
-  ['nothing is there', {}, 'NOT_FOUND', /is not there/],
+  ['nothing is there', {}, 'NOT_FOUND', /does not exist/],
   [
     'it is no JSON',
     { '.claude-plugin/marketplace.json': '{"name":\n x}' },

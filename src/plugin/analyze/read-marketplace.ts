@@ -32,8 +32,8 @@ const manifest = '.claude-plugin/marketplace.json'
 const maxBytes = 4 * 1024 * 1024
 
 /**
- * The plugins of a marketplace, given its directory or its file. Nothing is fetched: a plugin that lies elsewhere has a problem
- * instead of a path, and so has one whose path or link leads out of the marketplace. Throws NOT_FOUND or INVALID_FILE.
+ * The plugins of a marketplace, given its directory or its file. Nothing is fetched: a remote plugin has a problem instead of a path,
+ * and so has one whose path or link leads out of the marketplace. Throws NOT_FOUND or INVALID_FILE.
  */
 export async function readMarketplace(path: string): Promise<Marketplace> {
   const { root, file } = placeOf(resolve(path))
@@ -45,14 +45,14 @@ export async function readMarketplace(path: string): Promise<Marketplace> {
     const why =
       read.kind === 'outside'
         ? read.reason
-        : `it is ${read.kind === 'missing' ? 'not there' : read.kind.replaceAll('_', ' ')}`
+        : `it ${read.kind === 'missing' ? 'does not exist' : `is ${read.kind.replaceAll('_', ' ')}`}`
     const code = read.kind === 'missing' ? 'NOT_FOUND' : 'INVALID_FILE'
     throw new GantryError(code, `${at.file} cannot be read: ${why}`, { hint: example, at })
   }
   const parsed = parseJsonFile(read.text)
   if (parsed.kind === 'broken')
     throw new GantryError('INVALID_FILE', `${at.file}:${parsed.line}:${parsed.column}: ${parsed.text}`, {
-      hint: 'Repair the JSON; comments are not allowed.',
+      hint: 'Fix the JSON; comments are not allowed.',
       at: { ...at, line: parsed.line, column: parsed.column },
     })
   const fields = asObject(parsed.value)
@@ -70,7 +70,7 @@ export async function readMarketplace(path: string): Promise<Marketplace> {
   }
 }
 
-/** Links in the path to the marketplace itself are the caller's business; below it none may lead out. */
+/** Links in the path to the marketplace itself are allowed; below it none may lead out. */
 function placeOf(path: string): { readonly root: string; readonly file: string } {
   if (isDirectory(path)) {
     const isInner = basename(path) === '.claude-plugin'
@@ -124,6 +124,6 @@ function sourcePath(
   const end = resolveInside(root, written)
   if (end.kind === 'outside') return { problem: `its source ${source} is not followed: ${end.reason}` }
   if (end.kind === 'missing' || !isDirectory(end.path))
-    return { problem: `its source ${source} is no directory` }
+    return { problem: `its source ${source} is not a directory` }
   return { path: end.path }
 }

@@ -46,7 +46,7 @@ export function readPlugin(
   return { plugin, files, commands, skills, agents }
 }
 
-/** What the other plugins offer. What is wrong with them is theirs; only that one cannot be read, or has our name, is said. */
+/** The components of the other plugins. Their own findings are dropped; only an unreadable plugin or one with our name is reported. */
 export function readCrowd(
   paths: readonly string[],
   cwd: string,

@@ -1,4 +1,4 @@
-/** How people call the type of a value somebody wrote. */
+/** The type of a value in plain words, for messages. */
 export function typeWord(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'

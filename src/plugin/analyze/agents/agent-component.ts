@@ -8,7 +8,7 @@ import type { Notes } from '../notes.ts'
 import type { AgentSource } from './discover-agents.ts'
 import { parseExamples } from './parse-examples.ts'
 
-/** Keys that count in an agent of a person or a project, and not in one of a plugin. */
+/** Keys that Claude Code honours in an agent of a user or a project, but not in one of a plugin. */
 const ignoredKeys = ['hooks', 'mcpServers', 'permissionMode']
 
 export function agentComponent(
@@ -47,7 +47,7 @@ export function agentComponent(
   const about = { components: [componentId('agent', name)], path }
   if (markdown.description === null)
     notes.add('DESCRIPTION_MISSING', {
-      message: `the agent has no description; Claude Code tells its model only "Agent from ${plugin} plugin"`,
+      message: `the agent has no description; Claude Code lists it for its model only as "Agent from ${plugin} plugin"`,
       suggestion: 'Say in the frontmatter what it does and when to use it.',
       ...about,
       line: 1,
@@ -70,19 +70,21 @@ function examplesOf(
   shown: string,
   notes: Notes,
 ): AgentComponent['examples'] {
-  const said = parseExamples(shown)
+  const shownExamples = parseExamples(shown)
   const written = description === null ? null : parseExamples(body)
   const lines = [
-    ...said.withoutUser.map((line) => (description === null ? bodyLine + line - 1 : lineOf('description'))),
+    ...shownExamples.withoutUser.map((line) =>
+      description === null ? bodyLine + line - 1 : lineOf('description'),
+    ),
     ...(written?.withoutUser ?? []).map((line) => bodyLine + line - 1),
   ]
   for (const [index, line] of lines.entries())
     notes.add('EXAMPLE_WITHOUT_USER', {
-      message: `example ${index + 1} of those without a line of the user is left out`,
-      suggestion: 'Begin a line of the block with user: and what the user says.',
+      message: `an <example> block without a user line is ignored (number ${index + 1} of its kind)`,
+      suggestion: 'Begin a line of the block with user: and the text of the user.',
       components: [componentId('agent', name)],
       path,
       line,
     })
-  return [...said.examples, ...(written?.examples ?? [])]
+  return [...shownExamples.examples, ...(written?.examples ?? [])]
 }

@@ -72,7 +72,7 @@ const partOf: Readonly<Record<string, Part>> = {
   commentary: 'commentary',
 }
 
-/** Line by line: a label begins a part, which goes on until the next label. For blocks that are not written as usual. */
+/** Line by line: a label begins a part, which ends at the next label. For blocks in an unusual form. */
 function exampleFromLines(block: string): AgentExample {
   const parts = new Map<Part, string[]>()
   let part: Part | null = null

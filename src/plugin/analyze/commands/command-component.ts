@@ -11,7 +11,7 @@ import type { CommandSource } from './discover-commands.ts'
 
 export interface FoundCommand {
   readonly component: CommandComponent
-  /** What the model is told about it; null when it is told nothing. */
+  /** Its text in the listing for the model; null when it is not listed. */
   readonly listed: string | null
   readonly alias: string | null
 }
@@ -23,7 +23,7 @@ export function commandComponent(
   nameOf: (...wanted: readonly [string, ...string[]]) => string,
   notes: Notes,
 ): FoundCommand {
-  const markdown = withSaid(source, given)
+  const markdown = withManifestEntry(source, given)
   const { fields, body, path } = markdown
   const parts = [...source.namespace, source.fileName]
   const name = nameOf(parts.join('/'))
@@ -47,7 +47,7 @@ export function commandComponent(
   noteFrontmatter(given, 'command', name, notes)
   if (flagField(fields, 'user-invocable') === false)
     notes.add('NOT_INVOCABLE', {
-      message: `nobody can type ${component.invocation}: user-invocable is false`,
+      message: `users cannot type ${component.invocation}: user-invocable is false`,
       suggestion: 'Remove user-invocable, or make it a skill.',
       components: [componentId('command', name)],
       path,
@@ -64,22 +64,22 @@ export function commandComponent(
   }
 }
 
-/** What the manifest says of a command counts more than its frontmatter. */
-function withSaid({ said, line }: CommandSource, markdown: Markdown): Markdown {
-  if (said === undefined) return markdown
-  const description = asString(said.description)
+/** The manifest's entry of a command overrides its frontmatter. */
+function withManifestEntry({ entry, line }: CommandSource, markdown: Markdown): Markdown {
+  if (entry === undefined) return markdown
+  const description = asString(entry.description)
   const fields = {
     ...markdown.fields,
     ...(description !== undefined && { description }),
-    ...(said.argumentHint !== undefined && { 'argument-hint': said.argumentHint }),
-    ...(said.allowedTools !== undefined && { 'allowed-tools': said.allowedTools }),
-    ...(said.model !== undefined && { model: said.model }),
+    ...(entry.argumentHint !== undefined && { 'argument-hint': entry.argumentHint }),
+    ...(entry.allowedTools !== undefined && { 'allowed-tools': entry.allowedTools }),
+    ...(entry.model !== undefined && { model: entry.model }),
   }
   return {
     ...markdown,
     fields,
     description: textField(fields, 'description'),
-    lineOf: (key) => (said[key] === undefined || line === undefined ? markdown.lineOf(key) : line),
+    lineOf: (key) => (entry[key] === undefined || line === undefined ? markdown.lineOf(key) : line),
   }
 }
 
@@ -101,7 +101,7 @@ function hintOf(markdown: Markdown, name: string, notes: Notes): string | null {
   }
   if (value !== undefined && value !== null && typeof value !== 'string')
     notes.add('ARGUMENT_HINT', {
-      message: `without quotes YAML takes the argument hint for something else; people see ${JSON.stringify(shownAs(value))}`,
+      message: `without quotes YAML does not read the argument hint as text; users see ${JSON.stringify(shownAs(value))}`,
       suggestion: `Put it into quotes: argument-hint: "${hint ?? '[file]'}".`,
       severity: 'info',
       ...about,
@@ -115,7 +115,7 @@ function shownAs(value: unknown): string {
   return typeof value === 'object' && value !== null ? '[object Object]' : String(value ?? '')
 }
 
-/** A longer one is no hint. */
+/** A longer hint is not used. */
 const longestHint = 1_000
 
 /** What a person may give: the names in `[x]` and `<x>`, in the order of the hint. */
@@ -136,7 +136,7 @@ export function hintArguments(hint: string): readonly string[] {
   return found.filter((name) => name !== '')
 }
 
-/** The hint as its author meant it. YAML takes `[a]` for a list of one word. */
+/** The hint as its author meant it. YAML reads `[a]` as a list of one word. */
 export function readHint(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') return value.trim() === '' ? null : value.trim()

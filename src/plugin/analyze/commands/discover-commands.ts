@@ -7,14 +7,14 @@ import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'
 
 export interface CommandSource {
-  /** The manifest when the command stands in it. */
+  /** The manifest's path when the command is written there. */
   readonly path: string
   readonly namespace: readonly string[]
   readonly fileName: string
   /** Its text, where that is not a file. */
   readonly text?: string
-  /** What the manifest says of it; that counts more than its frontmatter. */
-  readonly said?: JsonObject
+  /** Its entry in the manifest, which overrides the frontmatter. */
+  readonly entry?: JsonObject
   readonly line?: number
 }
 
@@ -51,23 +51,23 @@ function commandMap(
 ): CommandSource[] {
   const found = Object.entries(map).flatMap(([name, value]): CommandSource[] => {
     const line = manifest.lineOf(['commands', name])
-    const said = asObject(value)
-    const source = asString(said?.source)
-    const text = asString(said?.content)
-    if (said === null || (source === undefined) === (text === undefined)) {
+    const entry = asObject(value)
+    const source = asString(entry?.source)
+    const text = asString(entry?.content)
+    if (entry === null || (source === undefined) === (text === undefined)) {
       notes.add('MANIFEST_TYPE', {
-        message: `the command ${name} must have either source or content, so that Claude Code loads nothing of this plugin`,
+        message: `the command ${name} must have either source or content, so Claude Code loads nothing of this plugin`,
         suggestion: 'Write a path as source, or the text of the command as content.',
         path: manifestFile,
         line,
       })
       return []
     }
-    if (text !== undefined) return [{ path: manifestFile, namespace: [], fileName: name, text, said, line }]
+    if (text !== undefined) return [{ path: manifestFile, namespace: [], fileName: name, text, entry, line }]
     const file = follow(source ?? '', `commands.${name}`, line, files, notes)
-    return file?.kind === 'file' ? [{ path: file.path, namespace: [], fileName: name, said, line }] : []
+    return file?.kind === 'file' ? [{ path: file.path, namespace: [], fileName: name, entry, line }] : []
   })
-  // Those with a text of their own are loaded last.
+  // Commands with inline text are loaded last.
   return [
     ...found.filter(({ text }) => text === undefined),
     ...found.filter(({ text }) => text !== undefined),
@@ -97,7 +97,7 @@ function stem(path: string): string {
   return basename(path).replace(/\.md$/, '')
 }
 
-/** The text of a command, wherever it stands; null when there is nothing to read. */
+/** The text of a command, from its file or the manifest; null when it cannot be read. */
 export function commandText({ path, text }: CommandSource, files: PluginFiles): PluginFileText | null {
   return text === undefined ? files.read(path) : { path, text, hasMark: false, hadReturns: false }
 }

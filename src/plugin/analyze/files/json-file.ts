@@ -1,7 +1,7 @@
 import { type JsoncMember, type JsoncNode, parseJsonc, plainValue } from '../../../core/jsonc/parse-jsonc.ts'
 import type { PluginFileText } from './plugin-files.ts'
 
-/** JSON that still knows where everything stands. */
+/** Parsed JSON with the line of every key. */
 export type JsonFile =
   | { readonly kind: 'parsed'; readonly value: unknown; lineOf(path: readonly (string | number)[]): number }
   | { readonly kind: 'broken'; readonly line: number; readonly column: number; readonly text: string }
@@ -22,13 +22,13 @@ export function parseJsonFile(text: string): JsonFile {
   }
 }
 
-/** The same for a file in which Claude Code takes no byte order mark, as it does in the manifest alone. */
+/** Like parseJsonFile, but a byte order mark is an error: Claude Code accepts one only in the manifest. */
 export function parseUnmarkedJson({ text, hasMark }: PluginFileText): JsonFile {
   if (hasMark) return { kind: 'broken', line: 1, column: 1, text: 'it begins with a byte order mark' }
   return parseJsonFile(text)
 }
 
-/** Where the key stands, or the item; the deepest thing on the way that is there. */
+/** The offset of the key or item, or of the deepest existing parent. */
 function offsetOf(root: JsoncNode, path: readonly (string | number)[], find: Find): number {
   let node = root
   let offset = root.start
@@ -51,7 +51,7 @@ function offsetOf(root: JsoncNode, path: readonly (string | number)[], find: Fin
 type ObjectNode = Extract<JsoncNode, { kind: 'object' }>
 type Find = (node: ObjectNode, key: string | number) => JsoncMember | undefined
 
-/** Of a key that stands there twice the last one. A file may have thousands of keys, and every one may be asked for. */
+/** For duplicate keys the last one. Indexed, because a file may have thousands of keys and each may be looked up. */
 function memberFinder(): Find {
   const known = new WeakMap<ObjectNode, ReadonlyMap<string | number, JsoncMember>>()
   return (node, key) => {

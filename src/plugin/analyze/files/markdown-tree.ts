@@ -1,13 +1,13 @@
 import type { Notes } from '../notes.ts'
 import { below, byCollation, type PluginFiles } from './plugin-files.ts'
 
-/** Deeper and more than any plugin has; a tree without end must not hold us up. */
+/** More than any real plugin has; protects against endless trees. */
 const deepest = 20
 const mostFiles = 2_000
 
 /**
- * All `.md` files below a directory, in Claude Code's order. It follows no links there. `prunes`: told the names in a directory, it
- * may choose the only file of it that counts.
+ * All `.md` files below a directory, in Claude Code's order. It follows no links there. `prunes` gets the names in a directory and may choose the only file
+ * that is used.
  */
 export function markdownTree(
   top: string,
@@ -26,15 +26,15 @@ export function markdownTree(
       if (kind === 'directory' && depth < deepest) visit(path, depth + 1)
       if (!/\.md$/i.test(name)) continue
       if (kind === 'file') found.push(path)
-      // Reading a pipe says what is wrong with it.
+      // Reading a pipe adds the finding.
       if (kind === 'other') files.read(path)
     }
   }
   visit(top, 1)
   if (found.length > mostFiles)
     notes.add('TOO_MANY_FILES', {
-      message: `${top} has ${found.length} Markdown files; the first ${mostFiles} were looked at`,
-      suggestion: 'Move what is no component elsewhere.',
+      message: `${top} has ${found.length} Markdown files; only the first ${mostFiles} were read`,
+      suggestion: 'Move files that are not components elsewhere.',
       path: top,
     })
   return found.sort(byCollation).slice(0, mostFiles)

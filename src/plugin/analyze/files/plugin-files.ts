@@ -8,15 +8,15 @@ import { type InsideText, readTextInside } from '../../../io/read-text-inside.ts
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Notes } from '../notes.ts'
 
-/** The files of one plugin. Nothing outside of it is ever opened, nothing is waited for, and only so much is read. */
+/** The files of one plugin. Files outside of it are never opened, reads never block, and sizes are limited. */
 export interface PluginFiles {
   /** Absolute and resolved. */
   readonly root: string
-  /** What stands at a path; a link inside the plugin is followed, one that leads out is written down. */
+  /** What is at a path. A link inside the plugin is followed; one that leads out becomes a finding. */
   placeOf(path: string): Place
-  /** In Claude Code's order; none when there is no such directory. */
+  /** In Claude Code's order; empty when there is no such directory. */
   list(path: string): readonly Entry[]
-  /** null when there is nothing to read, which is written down unless nothing is there at all. */
+  /** null when it cannot be read, which becomes a finding unless the path does not exist. */
   read(path: string): PluginFileText | null
   isExecutable(path: string): boolean
   /** Of all that was read so far. */
@@ -27,7 +27,7 @@ export type Place = 'file' | 'directory' | 'missing' | 'outside' | 'other'
 
 export interface Entry {
   readonly name: string
-  /** A link is none of the others, wherever it leads. */
+  /** A link is always `link`, wherever it leads. */
   readonly kind: 'file' | 'directory' | 'link' | 'other'
 }
 
@@ -106,8 +106,8 @@ function entriesOf(root: string, path: string, notes: Notes): readonly Entry[] {
   })
   if (entries.length > mostEntries)
     notes.add('TOO_MANY_FILES', {
-      message: `${path} has ${entries.length} entries; the first ${mostEntries} were looked at`,
-      suggestion: 'Move what is no component elsewhere.',
+      message: `${path} has ${entries.length} entries; only the first ${mostEntries} were read`,
+      suggestion: 'Move files that are not components elsewhere.',
       path,
     })
   return entries.sort((a, b) => byCollation(a.name, b.name)).slice(0, mostEntries)
@@ -120,7 +120,7 @@ function textOf(read: InsideText, path: string, notes: Notes): string | null {
     case 'too_large': {
       notes.add('FILE_TOO_LARGE', {
         message: `${path} has ${read.bytes} bytes; only its first ${headBytes} were read`,
-        suggestion: 'Move the long parts to files of their own that it refers to.',
+        suggestion: 'Move the long parts to separate files and refer to them.',
         path,
         detail: { bytes: read.bytes, read_bytes: headBytes },
       })
@@ -172,12 +172,12 @@ function noteOutside(notes: Notes, path: string, reason: string): void {
 function noteUnreadable(notes: Notes, path: string, why: string): void {
   notes.add('FILE_UNREADABLE', {
     message: `${path} ${why}`,
-    suggestion: 'Replace it by a text file that everybody may read.',
+    suggestion: 'Replace it with a readable text file.',
     path,
   })
 }
 
-/** A path somebody wrote, as the other paths of the plugin are written: relative to its root, without `./`. */
+/** A written path in the form of the other paths: relative to the plugin's root, without `./`. */
 export function tidyPath(root: string, path: string): string {
   return relative(root, join(root, path))
 }

@@ -27,7 +27,7 @@ export function flagField(fields: JsonObject, key: string): boolean | null {
   return ['false', 'no', 'off', '0'].includes(word) ? false : null
 }
 
-/** Tools as they are written: a list, or a text with commas or blanks between them. What stands in parentheses stays together. */
+/** Tools as they are written: a list, or a text with commas or blanks between them. Text in parentheses stays together. */
 export function toolsField(fields: JsonObject, key: string): readonly string[] {
   const value = fields[key]
   if (Array.isArray(value)) return value.flatMap((item) => (typeof item === 'string' ? splitTools(item) : []))

@@ -36,7 +36,7 @@ test('keys and body know their lines in the file', () => {
   expect([read.body, read.bodyLine]).toEqual(['body\n', 8])
 })
 
-test('what was read although it is not YAML knows its lines, too', () => {
+test('keys of repaired frontmatter know their lines too', () => {
   const read = parseFrontmatter('---\nname: a\ndescription: Use when: asked\n---\nbody')
   expect([read.lineOf('description'), read.problem]).toEqual([
     3,

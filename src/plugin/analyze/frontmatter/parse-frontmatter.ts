@@ -1,7 +1,7 @@
 import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import { parseSource, type Source } from '../../../io/yaml-source.ts'
 
-/** What stands above the text of a Markdown file. */
+/** The frontmatter of a Markdown file, and the text below it. */
 export interface Frontmatter {
   /** Empty when there is none, or none that can be read. */
   readonly fields: JsonObject
@@ -18,7 +18,7 @@ export interface Frontmatter {
 
 /**
  * YAML between two lines of three dashes, the first of them at the very top. Never throws for what the text contains. The text has
- * no carriage returns any more; whether it had any counts, because Claude Code mends only what has none.
+ * no carriage returns any more; whether it had any matters, because Claude Code repairs only a text without them.
  */
 export function parseFrontmatter(text: string, hadReturns = false): Frontmatter {
   const span = spanOf(text)
@@ -30,21 +30,21 @@ export function parseFrontmatter(text: string, hadReturns = false): Frontmatter 
   if (source.kind === 'parsed') {
     const fields = asObject(source.value)
     if (fields !== null) return { ...base, fields, lineOf: linesOf(source) }
-    return unread(base, { line: 2, text: 'it holds no keys' })
+    return unread(base, { line: 2, text: 'it has no keys' })
   }
   const [first] = source.problems
   const line = Math.min((first?.at.line ?? 1) + 1, span.bodyLine - 2)
   const problem = { line, text: first?.text ?? 'it cannot be read' }
-  for (const yaml of mendings(span.yaml, hadReturns)) {
-    const mended = parseSource(yaml, '')
-    const fields = mended.kind === 'parsed' ? asObject(mended.value) : null
-    if (mended.kind === 'parsed' && fields !== null)
+  for (const yaml of repairedTexts(span.yaml, hadReturns)) {
+    const repaired = parseSource(yaml, '')
+    const fields = repaired.kind === 'parsed' ? asObject(repaired.value) : null
+    if (repaired.kind === 'parsed' && fields !== null)
       return { ...base, fields, lineOf: lineFinder(span.yaml), problem: { ...problem, isRead: true } }
   }
   return unread(base, problem)
 }
 
-function mendings(yaml: string, hadReturns: boolean): readonly string[] {
+function repairedTexts(yaml: string, hadReturns: boolean): readonly string[] {
   const tidy = tidyFrontmatter(yaml)
   return hadReturns ? [tidy] : [tidy, quoteFrontmatter(tidy)]
 }
@@ -63,7 +63,7 @@ function linesOf(source: Source): (key: string) => number {
   return (key) => (source.keyPositionOf([key]).line ?? 1) + 1
 }
 
-/** Of what was mended the lines of the file count; of a key that stands there twice the last. */
+/** Lines are those of the file, not of the repaired text. For a duplicate key the last one is used. */
 function lineFinder(yaml: string): (key: string) => number {
   const keys = yaml.split('\n').map((line) => line.trimStart().split(':')[0])
   return (key) => Math.max(keys.lastIndexOf(key), 0) + 2
@@ -86,8 +86,8 @@ function spanOf(text: string): Span | null {
 }
 
 /**
- * What Claude Code reads although YAML forbids it: of a key that stands there twice the last one, of a value with an unknown tag the
- * value, and keys behind a tab.
+ * What Claude Code reads although YAML forbids it: the last of duplicate keys, a value with an unknown tag, and keys indented by a
+ * tab.
  */
 function tidyFrontmatter(yaml: string): string {
   const lines = yaml.split('\n').map((line) => line.replace(/^\t+/, ''))
@@ -97,8 +97,8 @@ function tidyFrontmatter(yaml: string): string {
 }
 
 /**
- * What Claude Code tries then: a value that stands on the line of its key is taken as it is, as if it were quoted.
- * `description: Use when: asked` is the common case. What it cannot read so either it does not read.
+ * What Claude Code tries next: a value on the line of its key is read as if it were quoted. `description: Use when: asked` is the
+ * common case. When this fails too, the frontmatter is not read.
  */
 function quoteFrontmatter(yaml: string): string {
   return yaml.split('\n').map(quoted).join('\n')

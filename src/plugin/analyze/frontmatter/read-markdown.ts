@@ -78,7 +78,7 @@ function isToolKey(key: string): boolean {
   return toolKeys.some((known) => known === key)
 }
 
-/** What stands for a description that is missing. */
+/** Used in place of a missing description. */
 export function bodyStart(body: string): string {
   return body.trim().slice(0, bodyCharacters).trimEnd()
 }

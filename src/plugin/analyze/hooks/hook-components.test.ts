@@ -81,7 +81,7 @@ test('every event that Claude Code knows makes a component, 33 of them', async (
   expect(found.length).toBe(33)
 })
 
-test('the default file, the manifest itself and the files it names all count, in the order in which they run', async () => {
+test('the default file, the manifest itself and the files it names are all read, in the order in which they run', async () => {
   const wrapped = (command: string) => JSON.stringify({ hooks: { Stop: [{ hooks: run(command) }] } })
   const found = await hooksOf({ 'hooks/hooks.json': wrapped('one'), 'more.json': wrapped('three') }, [
     './more.json',
@@ -94,7 +94,7 @@ test('the default file, the manifest itself and the files it names all count, in
   ])
 })
 
-test('one handler that cannot be read leaves the others of its group', async () => {
+test('one unreadable handler does not affect the others of its group', async () => {
   const text = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'nope' }, ...run('x')] }] } })
   const [hook] = await hooksOf({ 'hooks/hooks.json': text })
   expect(hook?.handlers.map(({ action }) => action)).toEqual(['x'])

@@ -98,7 +98,7 @@ function noteGroup(component: HookComponent, files: PluginFiles, notes: Notes): 
   for (const handler of component.handlers) noteHandler(handler, component, facts, files, notes)
 }
 
-/** Handlers that are the same to the letter run once, however often they stand there. */
+/** Identical handlers run once, however often they are written. */
 function noteDuplicates(components: readonly HookComponent[], notes: Notes): void {
   const keyed = components.map((component) => ({
     component,
@@ -108,7 +108,7 @@ function noteDuplicates(components: readonly HookComponent[], notes: Notes): voi
     const [first, ...others] = group.map(({ component }) => component)
     for (const { name, path, line, event } of others)
       notes.add('HOOK_DUPLICATE', {
-        message: `the same hook of ${event} stands there twice; Claude Code runs it once`,
+        message: `the same hook of ${event} is written twice; Claude Code runs it once`,
         suggestion: 'Remove one of them.',
         components: [componentId('hook', first?.name ?? name), componentId('hook', name)],
         path,
@@ -128,15 +128,15 @@ const words: readonly (readonly [Behavior, readonly string[]])[] = [
   ['context', ['context', 'load', 'initialize', 'setup']],
 ]
 
-/** What a hook seems to be for, by the words of its handlers. */
+/** The likely purpose of a hook, guessed from the words in its handlers. */
 export function hookBehavior(action: string): Behavior {
-  const said = new Set(
+  const written = new Set(
     action
       .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
       .toLowerCase()
       .split(/[^a-z]+/),
   )
-  return forms.find(([, known]) => !known.isDisjointFrom(said))?.[0] ?? 'unknown'
+  return forms.find(([, known]) => !known.isDisjointFrom(written))?.[0] ?? 'unknown'
 }
 
 const endings = ['s', 'ed', 'd', 'ing', 'er', 'or']
@@ -174,7 +174,7 @@ export function matchingTools(matcher: string | null): readonly string[] {
   }
 }
 
-/** `^mcp__memory__.*$` is `mcp__memory__*`; nothing when it cannot be said so simply. */
+/** `^mcp__memory__.*$` is `mcp__memory__*`; empty when the pattern is not this simple. */
 function globOf(pattern: string): readonly string[] {
   const simple = pattern
     .replace(/^\^/, '')

@@ -2,7 +2,7 @@ import type { HandlerType } from './handler-fields.ts'
 
 /** What is known of a hook event of Claude Code. */
 export interface HookEventFacts {
-  /** The field of the payload a matcher is compared with; null: a matcher is ignored. `unknown`: nobody has seen it yet. */
+  /** The field of the payload a matcher is compared with; null: a matcher is ignored. `unknown`: not observed yet. */
   readonly matches: string | null
   /** All values the field can have, where they are known to be all. */
   readonly values?: readonly string[]

@@ -18,7 +18,7 @@ export interface PluginHookFile {
 
 const standard = 'hooks/hooks.json'
 
-/** `hooks/hooks.json`, then what stands in the manifest, then the files it names: as Claude Code runs them. */
+/** `hooks/hooks.json`, then hooks written in the manifest, then the files it names, in the order in which Claude Code runs them. */
 export function hookFiles(
   files: PluginFiles,
   manifest: PluginManifest,
@@ -51,8 +51,8 @@ function readHookFile(path: string, files: PluginFiles, notes: Notes): PluginHoo
   const parsed = parseUnmarkedJson(file)
   if (parsed.kind === 'broken') {
     notes.add('HOOK_INVALID', {
-      message: `${path} is not JSON, so that none of its hooks runs: ${parsed.text}`,
-      suggestion: 'Repair the JSON; comments are not allowed.',
+      message: `${path} is not JSON, so none of its hooks run: ${parsed.text}`,
+      suggestion: 'Fix the JSON; comments are not allowed.',
       path,
       line: parsed.line,
     })
@@ -69,7 +69,7 @@ function wrapped(
   const top = asObject(parsed.value)
   if (top?.modules !== undefined)
     notes.add('HOOK_MODULES', {
-      message: `${path} names modules of code; what they do is not looked into`,
+      message: `${path} names code modules, which are not analysed`,
       suggestion: 'Try them in a live session.',
       path,
       line: parsed.lineOf(['modules']),
@@ -80,8 +80,8 @@ function wrapped(
   const isBare = Object.keys(top ?? {}).some((key) => hookEvents.has(key))
   notes.add('HOOK_INVALID', {
     message: isBare
-      ? `${path} has its events at the top level, so that none of its hooks runs`
-      : `${path} has no object under the key hooks, so that none of its hooks runs`,
+      ? `${path} has its events at the top level, so none of its hooks run`
+      : `${path} has no object under the key hooks, so none of its hooks run`,
     suggestion: 'Wrap the events: { "hooks": { "PreToolUse": […] } }.',
     path,
     line: top?.hooks === undefined ? 1 : parsed.lineOf(['hooks']),
@@ -90,7 +90,7 @@ function wrapped(
   return null
 }
 
-/** In the manifest the events stand right under hooks; a wrapper is ignored there with all that is in it. */
+/** In the manifest the events are directly under hooks; a second hooks key is ignored with all its content. */
 function eventsInManifest(
   value: JsonObject,
   lineOf: PluginHookFile['lineOf'],
@@ -98,8 +98,8 @@ function eventsInManifest(
 ): PluginHookFile[] {
   if (asObject(value.hooks) === null) return [{ path: manifestFile, events: value, lineOf }]
   notes.add('HOOK_INVALID', {
-    message: 'hooks of the manifest are wrapped once more, so that none of them runs',
-    suggestion: 'Put the events right under hooks: "hooks": { "PreToolUse": […] }.',
+    message: 'hooks of the manifest have a second hooks key inside, so none of them run',
+    suggestion: 'Put the events directly under hooks: "hooks": { "PreToolUse": […] }.',
     path: manifestFile,
     line: lineOf(['hooks']),
   })
@@ -123,7 +123,7 @@ export function readGroup(value: unknown, at: Steps, file: PluginHookFile, notes
     const isHandler = typeof group?.type === 'string'
     noteInvalid(at, file, line, notes, {
       message: isHandler
-        ? `group ${at[1] + 1} of ${at[0]} is a handler; handlers stand in a list under hooks`
+        ? `group ${at[1] + 1} of ${at[0]} is a handler; handlers belong in a list under hooks`
         : `group ${at[1] + 1} of ${at[0]} has ${typeWord(listed)} instead of a list under hooks`,
       suggestion: 'Write { "matcher": "…", "hooks": [ { "type": "command", "command": "…" } ] }.',
     })
@@ -170,7 +170,7 @@ function readHandler(
   if (problem !== undefined) {
     noteInvalid(at, file, file.lineOf([...steps, problem.key]), notes, {
       message: `${problem.key} of a ${raw.type} handler of ${at[0]} ${problem.text}`,
-      suggestion: 'Correct it: Claude Code leaves out what it cannot read.',
+      suggestion: 'Correct it: Claude Code skips what it cannot read.',
     })
     return []
   }
@@ -187,15 +187,15 @@ function handlerOf(type: Parameters<typeof handlerAction>[0], raw: JsonObject): 
   }
 }
 
-/** Claude Code leaves out what it cannot read; but where a hook guards a tool it then applies nothing of the whole file. */
+/** Claude Code skips what it cannot read. For an event that guards tools it then applies no hook of the file. */
 export function noteInvalid(
   [event]: Steps,
   { path }: PluginHookFile,
   line: number,
   notes: Notes,
-  said: { readonly message: string; readonly suggestion: string; readonly severity?: 'warning' },
+  about: { readonly message: string; readonly suggestion: string; readonly severity?: 'warning' },
 ): void {
-  const guards = said.severity === undefined && ['PreToolUse', 'PermissionRequest'].includes(event)
-  const effect = guards ? 'Claude Code applies no hook of the file because of it' : 'it is left out'
-  notes.add('HOOK_INVALID', { ...said, message: `${said.message}; ${effect}`, path, line })
+  const guards = about.severity === undefined && ['PreToolUse', 'PermissionRequest'].includes(event)
+  const effect = guards ? 'because of this, Claude Code applies no hook of the file' : 'it is left out'
+  notes.add('HOOK_INVALID', { ...about, message: `${about.message}; ${effect}`, path, line })
 }

@@ -8,7 +8,7 @@ import type { Notes } from '../notes.ts'
 import { handlerKeys, isHandlerType } from './handler-fields.ts'
 import type { HookEventFacts } from './hook-events.ts'
 
-/** What the files alone tell of a handler that Claude Code loads. */
+/** Findings about a handler that Claude Code loads, from the files alone. */
 export function noteHandler(
   handler: HookHandler,
   component: HookComponent,
@@ -43,18 +43,18 @@ function noteWhetherRuns(
   if (raw.if !== undefined && !facts.takesCondition)
     add(
       'HOOK_NEVER_RUNS',
-      `a handler of ${event} has an if, and only tool events take one, so that it never runs`,
+      `a handler of ${event} has an if, which only tool events support, so it never runs`,
       'Remove the if, and look at the input in the hook itself.',
     )
   if (!facts.takes.some((taken) => taken === type))
     add(
       'HOOK_NEVER_RUNS',
-      `${event} takes no handlers of type ${type}, so that it never runs`,
+      `${event} does not support handlers of type ${type}, so it never runs`,
       `Use one of ${facts.takes.join(', ')}.`,
     )
 }
 
-/** Nobody waits so long; most likely milliseconds are meant. */
+/** Longer values are most likely milliseconds. */
 const longestSeconds = 3_600
 
 function noteTimeout({ timeout_seconds: seconds }: HookHandler, event: string, add: AddFinding): void {
@@ -68,8 +68,8 @@ function noteTimeout({ timeout_seconds: seconds }: HookHandler, event: string, a
   if (event === 'SessionEnd' && seconds > 1.5)
     add(
       'HOOK_TIMEOUT',
-      'at the end of a session all hooks of plugins have 1.5 seconds together, whatever stands here',
-      'Do less there, or start a program that goes on by itself.',
+      'at the end of a session all hooks of plugins share 1.5 seconds, whatever the timeout',
+      'Do less there, or start a program in the background.',
       'info',
     )
 }
@@ -77,11 +77,11 @@ function noteTimeout({ timeout_seconds: seconds }: HookHandler, event: string, a
 function noteKeys({ type, raw }: HookHandler, add: AddFinding): void {
   if (!isHandlerType(type)) return
   if (raw.once !== undefined)
-    add('HOOK_FIELD_IGNORED', 'once counts only in the frontmatter of a skill', 'Remove it.', 'info')
+    add('HOOK_FIELD_IGNORED', 'once has an effect only in the frontmatter of a skill', 'Remove it.', 'info')
   if (raw.onFailure !== undefined)
     add(
       'HOOK_FIELD_IGNORED',
-      'Claude Code before 2.1.295 ignores onFailure: a hook that fails lets the call pass there',
+      'Claude Code before 2.1.295 ignores onFailure: there, a hook that fails blocks nothing',
       'Answer with exit code 2 whenever the hook itself fails.',
       'info',
     )
@@ -105,7 +105,7 @@ type AddFinding = (
   severity?: 'warning' | 'info',
 ) => void
 
-/** Whether the files a command hook starts are there. Hands back their texts. */
+/** Checks that the files a command hook starts exist. Returns their texts. */
 function noteScripts({ action, raw }: HookHandler, files: PluginFiles, add: AddFinding): readonly string[] {
   const texts: string[] = []
   for (const { path, isProgram } of pluginReferences(action)) {
@@ -113,14 +113,14 @@ function noteScripts({ action, raw }: HookHandler, files: PluginFiles, add: AddF
     if (place === 'missing')
       add(
         'HOOK_SCRIPT_MISSING',
-        `${path} is not there, and a hook that cannot be started lets everything pass`,
+        `${path} does not exist, and a hook that cannot start blocks nothing`,
         'Correct the path.',
       )
     if (place !== 'file') continue
     if (isProgram && !files.isExecutable(path))
       add(
         'HOOK_SCRIPT_NOT_EXECUTABLE',
-        `${path} is not executable, and a hook that cannot be started lets everything pass`,
+        `${path} is not executable, and a hook that cannot start blocks nothing`,
         `Run chmod +x ${path}, or start it by its interpreter.`,
       )
     const script = looksLikeScript.test(path) ? files.read(path) : null
@@ -141,8 +141,8 @@ function noteScripts({ action, raw }: HookHandler, files: PluginFiles, add: AddF
 const looksLikeScript = /(?:\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|ps1)|\/[^./]+|^[^./]+)$/
 
 /**
- * Traps that show in the words of a hook and of the scripts it starts: answers its event does not take, and exit codes that do
- * not do what they seem to. Words are no proof, so that these are written to be checked by a person.
+ * Likely mistakes in the text of a hook and of the scripts it starts: answers that its event rejects, and exit codes without the
+ * intended effect. Text is not proof, so a person should check these findings.
  */
 function noteOutput(
   words: readonly string[],
@@ -157,7 +157,7 @@ function noteOutput(
   if (hasOutput && !facts.takesOutput)
     add(
       'HOOK_OUTPUT_REJECTED',
-      `${event} takes no hookSpecificOutput: the whole answer is rejected because of it`,
+      `${event} does not accept hookSpecificOutput: Claude Code rejects the whole answer`,
       event === 'PreCompact'
         ? 'Save the context in PreCompact, and give it in SessionStart with the matcher compact.'
         : 'Answer with exit code 2 or with decision, or with nothing.',
@@ -166,7 +166,7 @@ function noteOutput(
   if (facts.takesOutput && otherEvent.length > 0 && !otherEvent.includes(event))
     add(
       'HOOK_OUTPUT_REJECTED',
-      `the hook answers for ${otherEvent.join(', ')}, and runs at ${event}: such an answer is rejected`,
+      `the hook runs at ${event} but answers for ${otherEvent.join(', ')}: Claude Code rejects such an answer`,
       `Set hookEventName to ${event}.`,
       'warning',
     )
@@ -180,7 +180,7 @@ function noteOutput(
   noteExitCode(words, event, facts, add)
 }
 
-/** A hook may answer by its output, too. */
+/** A hook can also decide by its output. */
 const decides = /permissionDecision|["']?decision["']?\s*[:=]|\bdeny\b/
 const exitOne = /\bexit\s+1\b|\.exit\(\s*1\s*\)|process\.exitCode\s*=\s*1\b/
 const exitTwo = /\bexit\s+2\b|\.exit\(\s*2\s*\)|process\.exitCode\s*=\s*2\b/
@@ -196,11 +196,7 @@ function noteExitCode(words: readonly string[], event: string, facts: HookEventF
       'Exit with 2 and say why on stderr.',
     )
   if (facts.exitTwo === 'blocks' && masked.test(command.trim()))
-    add(
-      'HOOK_EXIT_CODE',
-      'the command ends in || true, so that its exit code blocks nothing',
-      'Let the exit code through.',
-    )
+    add('HOOK_EXIT_CODE', 'the command ends in || true, so its exit code blocks nothing', 'Remove || true.')
   if (facts.exitTwo === 'ignored' && exitTwo.test(text))
     add(
       'HOOK_EXIT_CODE',

@@ -14,7 +14,7 @@ export function noteMatcher(component: HookComponent, facts: HookEventFacts, not
   if (read.kind === 'all') return
   if (facts.matches === null) {
     notes.add('HOOK_MATCHER_IGNORED', {
-      message: `${event} takes no matcher; the group fires every time, not only for '${matcher}'`,
+      message: `${event} ignores matchers; the group fires every time, not only for '${matcher}'`,
       suggestion: 'Remove the matcher.',
       ...about,
     })
@@ -38,7 +38,7 @@ export function noteMatcher(component: HookComponent, facts: HookEventFacts, not
   if (!couldBeServer && !known.some((value) => hookMatches(matcher, value)))
     notes.add('HOOK_MATCHER_UNKNOWN', {
       message: `the matcher '${matcher}' fits ${noneOf(facts, known)}`,
-      suggestion: 'Check the spelling; upper and lower case count.',
+      suggestion: 'Check the spelling; matchers are case-sensitive.',
       ...about,
     })
 }
@@ -67,7 +67,7 @@ function noteName(
   notes.add('HOOK_MATCHER_UNKNOWN', {
     message: `'${name}' is ${noneOf(facts, known)}`,
     suggestion:
-      near === undefined ? 'Check the spelling; upper and lower case count.' : `Did you mean '${near}'?`,
+      near === undefined ? 'Check the spelling; matchers are case-sensitive.' : `Did you mean '${near}'?`,
     ...about,
   })
 }
@@ -75,5 +75,5 @@ function noteName(
 function noneOf({ matches, values }: HookEventFacts, known: readonly string[]): string {
   return values === undefined
     ? 'no tool of Claude Code'
-    : `none of ${known.join(', ')}, the values of ${matches}`
+    : `not one of the values of ${matches}: ${known.join(', ')}`
 }

@@ -11,7 +11,7 @@ export interface DeclaredPath {
   readonly line: number
 }
 
-/** An object that stands in the manifest itself. */
+/** An object written in the manifest itself. */
 export interface DeclaredInline {
   readonly value: JsonObject
   /** Where in the manifest. */
@@ -23,7 +23,7 @@ export interface Declared {
   readonly inline: readonly DeclaredInline[]
 }
 
-/** What a key of the manifest names; null when it is not there. What cannot be followed is written down and left out. */
+/** The paths and objects of one manifest key; null when the key is missing. A path that cannot be followed becomes a finding. */
 export function declaredPaths(
   manifest: PluginManifest,
   key: string,
@@ -72,7 +72,7 @@ export function follow(
       return { path, kind: place, line }
     case 'missing':
       notes.add('PATH_MISSING', {
-        message: `${key} names ${written}, which is not there`,
+        message: `${key} names ${written}, which does not exist`,
         suggestion: 'Correct the path, or remove it from the manifest.',
         ...at,
       })
@@ -87,7 +87,7 @@ export function follow(
     case 'other':
       notes.add('FILE_UNREADABLE', {
         message: `${key} names ${written}, which is neither a file nor a directory`,
-        suggestion: 'Replace it by a text file that everybody may read.',
+        suggestion: 'Replace it with a readable text file.',
         ...at,
       })
       return null
@@ -107,7 +107,7 @@ export function noteIgnoredDirectory(
   const left = markdownTree(directory, files, createNotes()).filter((path) => !named.includes(path))
   if (left.length === 0) return
   notes.add('DEFAULT_DIRECTORY_IGNORED', {
-    message: `the manifest has ${key}, so that Claude Code does not load ${directory}/: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ` and ${left.length - 5} more` : ''}`,
+    message: `the manifest has ${key}, so Claude Code does not load ${directory}/: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ` and ${left.length - 5} more` : ''}`,
     suggestion: `Add './${directory}' to ${key}, or remove ${key} from the manifest.`,
     path: manifestFile,
     line: manifest.lineOf([key]),

@@ -11,13 +11,13 @@ export const manifestFile = '.claude-plugin/plugin.json'
 export interface PluginManifest {
   readonly fields: JsonObject
   readonly lineOf: Extract<JsonFile, { kind: 'parsed' }>['lineOf']
-  /** As it stands on the disk. */
+  /** Unchanged, as read from disk. */
   readonly text: string
 }
 
 export type ManifestRead =
   | { readonly kind: 'read'; readonly manifest: PluginManifest }
-  /** `why` is empty when nothing at all stands there. */
+  /** `why` is empty when the file does not exist. */
   | { readonly kind: 'missing'; readonly why: string }
   | { readonly kind: 'broken'; readonly why: string }
   | { readonly kind: 'no_object' }
@@ -118,7 +118,7 @@ const known: Readonly<Record<string, Expected>> = {
   dependencies: list,
 }
 
-/** Types, unknown keys and the name; which paths the manifest names is looked at where they are followed. */
+/** Checks types, unknown keys and the name. Paths are checked where they are followed. */
 export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes): void {
   for (const [key, value] of Object.entries(fields)) {
     const expected = Object.hasOwn(known, key) ? known[key] : undefined
@@ -133,7 +133,7 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
       })
     } else if (!expected.fits(value))
       notes.add('MANIFEST_TYPE', {
-        message: `${key} is ${typeWord(value)}, so that Claude Code loads nothing of this plugin`,
+        message: `${key} is ${typeWord(value)}, so Claude Code loads nothing of this plugin`,
         suggestion: `Write ${expected.words}.`,
         ...at,
       })
@@ -148,5 +148,5 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
     })
 }
 
-/** Blanks, separators, and what nobody sees. */
+/** Blanks, separators and invisible characters. */
 const refusedName = /[\s@:/\\\p{Cc}\p{Cf}]/u

@@ -9,7 +9,7 @@ import type { Notes, Remark } from '../notes.ts'
 import { typeWord } from '../type-word.ts'
 import { serverEntries } from './server-entries.ts'
 
-/** Every server Claude Code would start, and those it leaves out, which is written down. */
+/** All servers of the plugin. Those that Claude Code would skip also become findings. */
 export function mcpServers(
   files: PluginFiles,
   manifest: PluginManifest,
@@ -73,8 +73,8 @@ function noteScripts(component: McpServerComponent, files: PluginFiles, notes: N
   for (const reference of pluginReferences(words))
     if (files.placeOf(reference.path) === 'missing')
       notes.add('MCP_SCRIPT_MISSING', {
-        message: `the server ${name} starts ${reference.path}, which is not there`,
-        suggestion: 'Correct the path, or build the server before the plugin is tried.',
+        message: `the server ${name} starts ${reference.path}, which does not exist`,
+        suggestion: 'Correct the path, or build the server first.',
         components: [componentId('mcp_server', name)],
         path,
         line,
@@ -106,49 +106,48 @@ const named: Readonly<Record<string, ServerType>> = {
   websocket: 'websocket',
 }
 
-/** What the author says, else what the rest tells. `sse` must be said: its address looks like any other. */
+/** The `type` key, else a guess from the other keys. `sse` must be explicit: its URL looks like any other. */
 function serverType(config: JsonObject): ServerType {
-  const said =
+  const explicit =
     typeof config.type === 'string' && Object.hasOwn(named, config.type) ? named[config.type] : undefined
-  if (said !== undefined) return said
+  if (explicit !== undefined) return explicit
   if (config.command !== undefined) return 'stdio'
   if (typeof config.url !== 'string') return 'stdio'
   return /^wss?:/i.test(config.url) ? 'websocket' : 'http'
 }
 
-/** Why Claude Code would silently leave the server out; null when it would start it. */
+/** Why Claude Code would silently skip the server; null when it would start it. */
 function serverProblem(config: unknown): { readonly message: string; readonly suggestion: string } | null {
   const fields = asObject(config)
   if (fields === null)
     return {
-      message: `the server is ${typeWord(config)}, so that it is left out`,
+      message: `the server is ${typeWord(config)}, so it is skipped`,
       suggestion: 'Write an object with command or url.',
     }
   const { type, url, command } = fields
   if (type !== undefined && (typeof type !== 'string' || !Object.hasOwn(named, type)))
     return {
-      message: `the type ${JSON.stringify(type)} is unknown, so that the server is left out`,
+      message: `the type ${JSON.stringify(type)} is unknown, so the server is skipped`,
       suggestion: 'Use stdio, http, sse or ws.',
     }
   if (type === undefined && url !== undefined && command === undefined)
     return {
-      message:
-        'the server has an url and no type, so that Claude Code takes it for a program and leaves it out',
+      message: 'the server has a url but no type, so Claude Code treats it as a program and skips it',
       suggestion: `Add "type": "${serverType(fields) === 'websocket' ? 'ws' : 'http'}".`,
     }
   if (serverType(fields) === 'stdio')
     return typeof command === 'string' && command !== ''
       ? null
       : {
-          message: 'the server has no command, so that it is left out',
+          message: 'the server has no command, so it is skipped',
           suggestion: 'Add the program as command.',
         }
   return typeof url === 'string' && url !== ''
     ? null
-    : { message: 'the server has no url, so that it is left out', suggestion: 'Add its address as url.' }
+    : { message: 'the server has no url, so it is skipped', suggestion: 'Add its address as url.' }
 }
 
-/** What a server wants from its surroundings: variables, and whether it lets anybody in. */
+/** The variables a server needs, and whether it needs credentials. */
 function serverNeeds(config: JsonObject): Pick<McpServerComponent, 'auth_required' | 'env_vars'> {
   const keys = Object.keys(asObject(config.env) ?? {})
   const headers = Object.keys(asObject(config.headers) ?? {})
@@ -178,10 +177,10 @@ function referredVariables(config: JsonObject): readonly string[] {
   return names.filter((name) => !given.includes(name))
 }
 
-/** `${VAR}` and `${VAR:-default}`; `${user_config.x}` is asked of the user, not of the environment. */
+/** `${VAR}` and `${VAR:-default}`; `${user_config.x}` comes from the user, not from the environment. */
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}/g
 
-/** Says so when something that opens doors stands in the file as it is. Its value is not repeated. */
+/** Reports credentials written into the file. The value is not shown. */
 function noteSecrets(
   config: JsonObject,
   about: Pick<Remark, 'components' | 'path' | 'line'>,
@@ -191,7 +190,7 @@ function noteSecrets(
     for (const [key, value] of Object.entries(asObject(config[part]) ?? {}))
       if (opensDoors.test(key) && typeof value === 'string' && value.length >= 8 && !value.includes('${'))
         notes.add('MCP_SECRET_IN_FILE', {
-          message: `${key} of ${part} stands in the file, where everybody who has the plugin can read it`,
+          message: `${key} of ${part} is written in the file, where every user of the plugin can read it`,
           suggestion: `Write "\${${key.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase()}}", and set the variable outside.`,
           ...about,
         })

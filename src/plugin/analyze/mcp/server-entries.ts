@@ -6,7 +6,7 @@ import { declaredPaths } from '../manifest/declared-paths.ts'
 import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
 import type { Notes } from '../notes.ts'
 
-/** A server as it is written, wherever that is. */
+/** A server entry of any file, not checked yet. */
 export interface ServerEntry {
   readonly name: string
   readonly config: unknown
@@ -16,7 +16,7 @@ export interface ServerEntry {
 
 const standard = '.mcp.json'
 
-/** `.mcp.json`, then what the manifest names and holds. Of two with one name the later counts. */
+/** `.mcp.json`, then the files and objects of the manifest. Of two servers with one name the later wins. */
 export function serverEntries(
   files: PluginFiles,
   manifest: PluginManifest,
@@ -37,7 +37,7 @@ export function serverEntries(
     const before = byName.get(entry.name)
     if (before !== undefined)
       notes.add('NAME_COLLISION', {
-        message: `the server ${entry.name} is declared in ${before.path} and in ${entry.path}; the later one counts`,
+        message: `the server ${entry.name} is declared in ${before.path} and in ${entry.path}; the later one wins`,
         suggestion: 'Rename one of them.',
         severity: 'warning',
         components: [componentId('mcp_server', entry.name)],
@@ -52,7 +52,7 @@ export function serverEntries(
 function entriesOfFile(path: string, files: PluginFiles, notes: Notes): readonly ServerEntry[] {
   if (/\.(?:mcpb|dxt)$/i.test(path)) {
     notes.add('MCP_INVALID', {
-      message: `${path} is a bundle, which is not looked into`,
+      message: `${path} is a bundle, which is not analysed`,
       suggestion: 'Evaluate its server by a file with mcpServers.',
       severity: 'info',
       path,
@@ -65,7 +65,7 @@ function entriesOfFile(path: string, files: PluginFiles, notes: Notes): readonly
   const top = parsed.kind === 'parsed' ? asObject(parsed.value) : null
   if (parsed.kind === 'broken' || top === null) {
     notes.add('MCP_INVALID', {
-      message: `${path} is no JSON object, so that no server of it is started${parsed.kind === 'broken' ? `: ${parsed.text}` : ''}`,
+      message: `${path} is not a JSON object, so none of its servers start${parsed.kind === 'broken' ? `: ${parsed.text}` : ''}`,
       suggestion: 'Write { "mcpServers": { "name": { "command": "…" } } }.',
       path,
       line: parsed.kind === 'broken' ? parsed.line : 1,

@@ -4,7 +4,7 @@ export interface ContentWord {
   readonly stem: string
 }
 
-/** A description as the words that tell it from others, in order: without those that every description has. */
+/** The words that distinguish a description from others, in order: common words are removed. */
 export function contentWords(description: string): readonly ContentWord[] {
   return (description.normalize('NFKC').toLowerCase().match(words) ?? [])
     .flatMap(pieces)
@@ -13,7 +13,7 @@ export function contentWords(description: string): readonly ContentWord[] {
 }
 
 const words = /[\p{L}\p{N}]+(?:['’][\p{L}]+)?/gu
-/** Scripts that put no blanks between words: there, two characters at a time. */
+/** Scripts without blanks between words are compared two characters at a time. */
 const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+$/u
 
 function pieces(text: string): readonly string[] {

@@ -4,7 +4,7 @@ import type { Notes } from '../notes.ts'
 import type { PluginContent } from '../read-plugin.ts'
 import { type ContentWord, contentWords } from './content-words.ts'
 
-/** Something that competes for the user's words. */
+/** A component that competes with others for the same requests. */
 export interface Rival extends Described {
   /** What a user might say to get it. */
   readonly phrases: readonly string[]
@@ -22,7 +22,7 @@ export function noteOverlaps(rivals: readonly Rival[], notes: Notes): void {
   }
   for (const { ids, similarity, shared } of findOverlaps(rivals, (id) => byId.get(id)?.isOwn === true))
     notes.add('OVERLAPPING_DESCRIPTIONS', {
-      message: `${ids[0]} and ${ids[1]} describe themselves with ${Math.round(similarity * 100)} % the same words: ${shared.join('; ')}`,
+      message: `${ids[0]} and ${ids[1]} share ${Math.round(similarity * 100)}% of the words of their descriptions: ${shared.join('; ')}`,
       suggestion: 'Say in each what it does that the other does not, and when not to use it.',
       components: ids,
       ...place(ids),
@@ -30,7 +30,7 @@ export function noteOverlaps(rivals: readonly Rival[], notes: Notes): void {
     })
   for (const { phrase, ids } of sharedPhrases(rivals))
     notes.add('SHARED_TRIGGER', {
-      message: `${ids.join(' and ')} claim the same words: "${phrase}"`,
+      message: `${ids.join(' and ')} have the same trigger phrase: "${phrase}"`,
       suggestion: 'Leave the phrase to one of them.',
       components: ids,
       ...place(ids),
@@ -60,7 +60,7 @@ interface DescribedComponent {
   readonly line?: number
 }
 
-/** The components of a plugin that a model may take one for another: what it is told about, and nothing it cannot choose. */
+/** The components of a plugin that a model can confuse: those it sees in the listing and can choose. */
 export function rivalsOf({ skills, commands, agents }: PluginContent, isOwn: boolean): readonly Rival[] {
   const rival = (
     type: 'command' | 'skill' | 'agent',
@@ -85,13 +85,13 @@ export function rivalsOf({ skills, commands, agents }: PluginContent, isOwn: boo
       rival(
         'agent',
         agent,
-        agent.examples.map(({ user_message: said }) => said),
+        agent.examples.map(({ user_message }) => user_message),
       ),
     ),
   ]
 }
 
-/** Something a model chooses by what it says of itself. */
+/** A component that a model chooses by its description. */
 interface Described {
   readonly id: string
   readonly description: string
@@ -101,7 +101,7 @@ interface Overlap {
   readonly ids: readonly [string, string]
   /** From 0 to 1: the share of their words that two descriptions have in common. */
   readonly similarity: number
-  /** What they have in common, in the words of the first. */
+  /** What they have in common, as written in the first. */
   readonly shared: readonly string[]
 }
 
@@ -109,16 +109,16 @@ interface Overlap {
 const leastSimilarity = 0.6
 const leastShared = 3
 const mostTold = 5
-/** Where everything says the same, nobody reads every pair of it. */
+/** When all descriptions are alike, more pairs would not help. */
 const mostPairs = 100
 /** More than any plugins have together; every pair of them is compared. */
 const mostCompared = 1_000
-/** A longer description says more than when to use it. */
+/** What follows in a longer description is rarely about when to use the component. */
 const mostCharacters = 2_000
 
 /**
- * Pairs of components whose descriptions say nearly the same, by words alone. Only pairs in which `isOwn` holds for one: how other
- * plugins compare with each other is not asked.
+ * Pairs of components with nearly the same description, compared by words. At least one of the two is `isOwn`: pairs of other
+ * plugins are not reported.
  */
 export function findOverlaps(
   described: readonly Described[],

@@ -9,13 +9,13 @@ export interface SkillSource {
   /** Of its SKILL.md. */
   readonly path: string
   readonly directory: string
-  /** A directory that is itself one skill: there the name in the frontmatter counts, not that of the directory. */
+  /** A directory that is itself one skill: its name comes from the frontmatter, not from the directory. */
   readonly isSingle: boolean
 }
 
 /**
- * `skills/<name>/SKILL.md` and what the manifest names beside it, in Claude Code's order. A SKILL.md at the root counts where there is
- * neither.
+ * `skills/<name>/SKILL.md` and the paths of the manifest, in Claude Code's order. A SKILL.md at the root is used only when there are
+ * none of these.
  */
 export function discoverSkills(
   files: PluginFiles,
@@ -60,7 +60,7 @@ function skillsIn(parent: string, files: PluginFiles, notes: Notes): readonly Sk
     if (files.placeOf(path) !== 'directory') continue
     const place = files.placeOf(fileIn(path))
     if (place === 'missing') noteMisplaced(path, files, notes)
-    // Reading says what is wrong with a directory or a pipe of that name.
+    // Reading reports a directory or a pipe of that name.
     else if (place !== 'outside' && files.read(fileIn(path)) !== null)
       found.push({ path: fileIn(path), directory: name, isSingle: false })
   }

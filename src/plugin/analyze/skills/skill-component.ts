@@ -11,7 +11,7 @@ import type { SkillSource } from './discover-skills.ts'
 
 export interface FoundSkill {
   readonly component: SkillComponent
-  /** What the model is told about it; null when it is told nothing. */
+  /** Its text in the listing for the model; null when it is not listed. */
   readonly listed: string | null
   readonly alias: string | null
 }
@@ -65,7 +65,7 @@ export function skillComponent(
 
 /**
  * Phrases that should make a skill fire, in the order of its description: what is quoted after words such as "asks to", and any
- * other quoted text that could be said.
+ * other quoted text that a user could type.
  */
 export function triggerPhrases(description: string): readonly string[] {
   const text = description.replaceAll(/\s+/g, ' ')
@@ -84,7 +84,7 @@ export function triggerPhrases(description: string): readonly string[] {
   return [...found]
 }
 
-/** A single quote that stands beside a letter is an apostrophe. */
+/** A single quote next to a letter is an apostrophe. */
 const quotedText = /"([^"]{1,200})"|“([^”]{1,200})”|(?<![\p{L}\p{N}])'([^']{1,200})'(?![\p{L}\p{N}])/gu
 const cue =
   /\b(?:(?:asks?|needs?|wants?) to|mentions?|says?)[\s:,(]*(?:something like|e\.g\.|things like)?[\s:,(]*$/i
@@ -106,7 +106,7 @@ const small = new Set(
   'a an the this that my your our its on at of from by into up out over about as'.split(' '),
 )
 
-/** What is to be done, to what, and under which circumstances. Words alone: no meaning is guessed. */
+/** Splits a phrase into action, object and context, by fixed lists of words. */
 export function intentOf(phrase: string): SkillIntent {
   const words = phrase.split(/\s+/).filter((word) => word !== '')
   const plain = words.map((word) => word.toLowerCase().replaceAll(/[^\p{L}\p{N}_-]/gu, ''))
