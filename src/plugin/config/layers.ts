@@ -2,20 +2,20 @@ import { resolve } from 'node:path'
 import type { SourcePosition } from '../../core/error.ts'
 import { isObject } from '../../core/json-fields.ts'
 
-/** Where a value comes from. A key that nobody said has its default. */
+/** Where a value comes from. A key without a source has its default. */
 export type ConfigSource =
   | { readonly kind: 'file'; readonly at: SourcePosition }
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string }
 
-/** One value that somebody gave, and who. */
+/** One value and its source. */
 export interface ConfigEntry {
   readonly path: readonly string[]
   readonly value: unknown
   readonly by: ConfigSource
 }
 
-/** `execution.num_reps` -> who said it. */
+/** `execution.num_reps` -> its source. */
 export type ConfigSources = ReadonlyMap<string, ConfigSource>
 
 export interface JoinedLayers {
@@ -23,18 +23,18 @@ export interface JoinedLayers {
   readonly sources: ConfigSources
 }
 
-/** Later layers win, key by key; a list is one value. */
+/** Merges the layers key by key; later layers win. A list is one value. */
 export function joinLayers(...layers: readonly (readonly ConfigEntry[])[]): JoinedLayers {
   const value: Record<string, unknown> = {}
   const sources = new Map<string, ConfigSource>()
-  for (const said of layers.flat()) {
-    put(value, said.path, said.value)
-    sources.set(said.path.join('.'), said.by)
+  for (const entry of layers.flat()) {
+    put(value, entry.path, entry.value)
+    sources.set(entry.path.join('.'), entry.by)
   }
   return { value, sources }
 }
 
-/** Every value of a mapping by itself. A mapping that is empty is a value too. */
+/** Every leaf value of a mapping. An empty mapping is a value too. */
 export function leavesOf(
   value: unknown,
   by: (path: readonly string[]) => ConfigSource,
@@ -71,24 +71,24 @@ const pathKeys: ReadonlySet<string> = new Set([
 const scriptedKeys: ReadonlySet<string> = new Set(['generation.model', 'evaluation.model'])
 const scripted = 'scripted:'
 
-/** Paths start at what says them: a file at its directory, a flag or a variable at the working directory. */
+/** Relative paths start at the directory of their file; those of flags and variables at the working directory. */
 export function absolutePaths(layer: readonly ConfigEntry[], base: string): readonly ConfigEntry[] {
-  return layer.map((said) => {
-    const key = said.path.join('.')
-    if (pathKeys.has(key)) return { ...said, value: absolute(said.value, base) }
-    const { value } = said
-    if (!scriptedKeys.has(key) || typeof value !== 'string' || !value.startsWith(scripted)) return said
-    return { ...said, value: scripted + resolve(base, value.slice(scripted.length)) }
+  return layer.map((entry) => {
+    const key = entry.path.join('.')
+    if (pathKeys.has(key)) return { ...entry, value: absolute(entry.value, base) }
+    const { value } = entry
+    if (!scriptedKeys.has(key) || typeof value !== 'string' || !value.startsWith(scripted)) return entry
+    return { ...entry, value: scripted + resolve(base, value.slice(scripted.length)) }
   })
 }
 
-/** What is no path is left to the schema, which says so. */
+/** Other values are left to the schema, which reports them. */
 function absolute(value: unknown, base: string): unknown {
   if (Array.isArray(value)) return value.map((item) => absolute(item, base))
   return typeof value === 'string' && value !== '' ? resolve(base, value) : value
 }
 
-/** Who is to be asked about the value at a path: who said it, else who said something beside or above it. */
+/** The source to name in a message about a path: that of the value, else that of a value below or above it. */
 export function sourceOf(sources: ConfigSources, path: readonly PropertyKey[]): ConfigSource | null {
   for (let length = path.length; length > 0; length--) {
     const key = path.slice(0, length).map(String).join('.')

@@ -39,7 +39,7 @@ describe('where the configuration comes from', () => {
     expect([sources.size, file, warnings]).toEqual([0, null, []])
   })
 
-  test('a config.yaml that nobody named is not read, plugin: of gantry.yaml is', async () => {
+  test('a config.yaml without --config is not read, plugin: of gantry.yaml is', async () => {
     const files = { 'config.yaml': 'max_concurrent: 3', 'gantry.yaml': 'plugin: { max_concurrent: 4 }' }
     expect((await load(files)).config.max_concurrent).toBe(10)
     expect((await load(files, { useProject: true })).config.max_concurrent).toBe(4)
@@ -60,7 +60,7 @@ describe('where the configuration comes from', () => {
     expect(sources.has('execution.timeout_ms')).toBe(false)
   })
 
-  test('a flag that is off, and one that nobody gave, leave the file alone', async () => {
+  test('a flag that is off, and one that is absent, do not change the file', async () => {
     const files = yaml('force_synchronous: true\ncases: false\nverbose: true')
     const { config } = await load(files, { ...named, flags: { batch: true, cases: true } })
     expect(config).toMatchObject({ force_synchronous: true, cases: false, verbose: true })
@@ -68,7 +68,7 @@ describe('where the configuration comes from', () => {
     expect(off.config).toMatchObject({ force_synchronous: true, cases: false, verbose: true })
   })
 
-  test('null is as if the key were not there, at every depth', async () => {
+  test('null counts as absent, at every depth', async () => {
     const { config, sources } = await load(
       yaml('execution:\n  num_reps: null\n  sandbox:\ntuning:\nscope: { hooks: ~ }'),
       named,
@@ -95,7 +95,7 @@ describe('where the configuration comes from', () => {
 })
 
 describe('what is wrong', () => {
-  test('an unknown key is told with its place and the nearest one', async () => {
+  test('an unknown key is reported with its position and the nearest one', async () => {
     expect((await failure(yaml('execution:\n  num_rep: 2\n'), named)).text).toBe(
       "c.yaml:2:3: unknown key 'num_rep', did you mean 'num_reps'?",
     )
@@ -104,7 +104,7 @@ describe('what is wrong', () => {
     )
   })
 
-  test('a duplicate key, and a file that is not there, are errors', async () => {
+  test('a duplicate key, and a missing file, are errors', async () => {
     expect((await failure(yaml('dry_run: true\ndry_run: false'), named)).text).toBe(
       "c.yaml:2:1: duplicate key 'dry_run'",
     )
@@ -125,7 +125,7 @@ describe('what is wrong', () => {
     ])
   })
 
-  test('the complaints of the schema, and the failure below, stay reachable as causes', async () => {
+  test('the issues of the schema, and the cause, stay reachable as causes', async () => {
     const invalid = await failure(yaml('execution: { num_reps: 11 }'), named)
     expect(invalid.cause).toBeInstanceOf(z.core.$ZodError)
     expect((invalid.cause as z.core.$ZodError).issues).toMatchObject([{ path: ['execution', 'num_reps'] }])
@@ -155,12 +155,12 @@ describe('keys that need each other', () => {
   test.each([
     ['execution: { sandbox: { network: {} } }', "c.yaml:1:23: missing key 'enabled' in execution.sandbox"],
     ['marketplace: { evaluate_all: true }', "c.yaml:1:14: missing key 'path' in marketplace"],
-    ['fast_mode: { enabled: true }', 'c.yaml:1:12: fast_mode.failed_run_id: must name the run'],
-    ['fast_mode: { failed_run_id: r }', 'c.yaml:1:29: fast_mode.failed_run_id: does nothing unless'],
+    ['fast_mode: { enabled: true }', 'c.yaml:1:12: fast_mode.failed_run_id: is required when'],
+    ['fast_mode: { failed_run_id: r }', 'c.yaml:1:29: fast_mode.failed_run_id: has no effect unless'],
     ['execution: { arms: [alone, crowd] }', 'c.yaml:1:20: execution.arms: crowd needs other plugins'],
     ['execution: { arms: [alone, alone] }', 'c.yaml:1:20: execution.arms: each arm once'],
-    ['plugin: { name: x }', 'c.yaml:1:17: plugin.name: names a plugin, but neither'],
-    ['output: { sanitization: { enabled: true } }', 'c.yaml:1:25: output.sanitization: says what to hide'],
+    ['plugin: { name: x }', 'c.yaml:1:17: plugin.name: is set, but neither'],
+    ['output: { sanitization: { enabled: true } }', 'c.yaml:1:25: output.sanitization: has no effect'],
     [
       'tuning: { timeouts: { retry_initial_ms: 9000, retry_max_ms: 2000 } }',
       'c.yaml:1:61: tuning.timeouts.retry_max_ms: is shorter than',
@@ -173,12 +173,12 @@ describe('keys that need each other', () => {
       'output: { sanitize_logs: true, sanitization: { custom_patterns: [{ pattern: (a+)+, replacement: x }] } }',
       'c.yaml:1:77: output.sanitization.custom_patterns[0]: the pattern is unsafe',
     ],
-    ['execution: { model: "openai:gpt-5" }', 'c.yaml:1:21: execution.model: Claude Code cannot ask'],
+    ['execution: { model: "openai:gpt-5" }', 'c.yaml:1:21: execution.model: Claude Code cannot use'],
     [
       'execution: { allowed_tools: [Bash], disallowed_tools: [Edit, Bash] }',
-      'c.yaml:1:62: execution.disallowed_tools: Bash is in execution.allowed_tools too',
+      'c.yaml:1:62: execution.disallowed_tools: Bash is also in execution.allowed_tools',
     ],
-    ['execution: { env: { "A B": x } }', "c.yaml:1:21: key 'A B': is no name of a variable"],
+    ['execution: { env: { "A B": x } }', "c.yaml:1:21: key 'A B': is not a valid variable name"],
   ])('%s is refused', async (text, message) => {
     expect((await failure(yaml(text), named)).text).toContain(message)
   })
@@ -191,7 +191,7 @@ describe('keys that need each other', () => {
     expect(config.fast_mode).toEqual({ enabled: true, failed_run_id: 'run_1' })
     expect(config.marketplace?.evaluate_all).toBe(true)
     expect(await failure({}, { flags: { fast: true } })).toMatchObject({
-      message: expect.stringMatching(/^--fast: fast_mode\.failed_run_id: must name/),
+      message: expect.stringMatching(/^--fast: fast_mode\.failed_run_id: is required/),
     })
     expect(await failure({}, { env: { GANTRY_PLUGIN_MARKETPLACE_EVALUATE_ALL: 'true' } })).toMatchObject({
       message: expect.stringMatching(/^GANTRY_PLUGIN_MARKETPLACE_EVALUATE_ALL: missing key 'path'/),
@@ -208,10 +208,10 @@ describe('keys that need each other', () => {
       named,
     )
     expect(both.config.execution.session_strategy).toBe('batched_by_component')
-    expect(both.warnings).toEqual([expect.stringContaining('batched_by_component holds')])
+    expect(both.warnings).toEqual([expect.stringContaining('batched_by_component is used')])
   })
 
-  test('a tool that is allowed is not taken away by a default', async () => {
+  test('an allowed tool is removed from the default list', async () => {
     const { config } = await load(yaml('execution: { allowed_tools: ["Bash(git *)", Write] }'), named)
     expect(config.execution.disallowed_tools).toEqual(['Edit'])
     const said = await load(
@@ -221,7 +221,7 @@ describe('keys that need each other', () => {
     expect(said.config.execution.disallowed_tools).toEqual(['Bash'])
   })
 
-  test('sanitizing that hides nothing is told', async () => {
+  test('sanitizing without patterns gives a warning', async () => {
     expect((await load(yaml('output: { sanitize_logs: true }'), named)).warnings).toEqual([
       expect.stringContaining('only cap long texts'),
     ])

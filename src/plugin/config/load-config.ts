@@ -27,7 +27,7 @@ import {
 import { settleConfig } from './settle-config.ts'
 
 export interface LoadConfigOptions {
-  /** Of `--config`. Without it `plugin:` of the project counts, and no other file is looked for. */
+  /** Of `--config`. Without it `plugin:` of the project is used, and no other file is searched. */
   readonly file?: string
   readonly project?: Project
   readonly env: Readonly<Record<string, string | undefined>>
@@ -36,9 +36,9 @@ export interface LoadConfigOptions {
 }
 
 export interface LoadedConfig {
-  /** Paths in it are absolute, models are named in full. */
+  /** Paths are absolute, model names are complete. */
   readonly config: PluginConfig
-  /** Who said what; a key that is not here has its default. */
+  /** The source of each key; a key that is missing here has its default. */
   readonly sources: ConfigSources
   /** The file it came from; null when there is none. */
   readonly file: string | null
@@ -47,7 +47,7 @@ export interface LoadedConfig {
 
 /**
  * The configuration of an evaluation: flags over environment over file over defaults, key by key. Throws GantryError with every
- * problem, each by the file and line, the variable or the flag that is at fault.
+ * problem, each with its file and line, variable or flag.
  */
 export function loadConfigWithOverrides(options: LoadConfigOptions): LoadedConfig {
   const { project, env, cwd } = options
@@ -57,7 +57,7 @@ export function loadConfigWithOverrides(options: LoadConfigOptions): LoadedConfi
         ? null
         : configOfProject(project)
       : readConfigFile(resolve(cwd, options.file))
-  const inFile = file === null ? [] : absolutePaths(saidIn(file), file.base)
+  const inFile = file === null ? [] : absolutePaths(entriesIn(file), file.base)
   const inEnvironment = absolutePaths(readPluginVariables(env), cwd)
   const flags = readOverrides(options.flags)
   const before = joinLayers(inFile, inEnvironment, flags)
@@ -76,7 +76,7 @@ export function loadConfigWithOverrides(options: LoadConfigOptions): LoadedConfi
   }
 }
 
-function saidIn(file: ConfigFile): readonly ConfigEntry[] {
+function entriesIn(file: ConfigFile): readonly ConfigEntry[] {
   return leavesOf(file.value, (path) => ({ kind: 'file', at: file.positionOf(path) }))
 }
 
@@ -86,13 +86,13 @@ function pluginByName(
   { value }: JoinedLayers,
   cwd: string,
 ): readonly ConfigEntry[] {
-  return flags.flatMap((said) => {
-    const isPlugin = said.path.join('.') === 'plugin.path' && typeof said.value === 'string'
-    if (!isPlugin || value.marketplace === undefined || /[/\\]/.test(said.value)) return [said]
-    if (isDirectory(resolve(cwd, said.value))) return [said]
+  return flags.flatMap((entry) => {
+    const isPlugin = entry.path.join('.') === 'plugin.path' && typeof entry.value === 'string'
+    if (!isPlugin || value.marketplace === undefined || /[/\\]/.test(entry.value)) return [entry]
+    if (isDirectory(resolve(cwd, entry.value))) return [entry]
     return [
-      { ...said, path: ['plugin', 'path'], value: undefined },
-      { ...said, path: ['plugin', 'name'] },
+      { ...entry, path: ['plugin', 'path'], value: undefined },
+      { ...entry, path: ['plugin', 'name'] },
     ]
   })
 }
@@ -115,7 +115,7 @@ function problemOf(
   cause?: z.core.$ZodError,
 ): GantryError {
   const isFiles = problems.some(({ at }) => at.file === file?.path)
-  return configProblem(problems, isFiles ? 'file' : 'said', cause)
+  return configProblem(problems, isFiles ? 'file' : 'input', cause)
 }
 
 function positionIn(

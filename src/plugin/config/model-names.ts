@@ -1,7 +1,7 @@
 import { builtInPrices } from '../../models/prices.ts'
 
 /**
- * A model of the configuration as `models/` takes it: `default`, or `provider:model`. A name without a provider is one of
+ * The model name for `models/`: `default`, or `provider:model`. A name without a provider is one of
  * Anthropic: `opus`, `sonnet`, `haiku` (the newest of its family), `sonnet-4.5`, `haiku-3.5`, `claude-opus-4-1`.
  */
 export function apiModelName(asked: string): string {
@@ -11,7 +11,7 @@ export function apiModelName(asked: string): string {
   return `${provider}:${provider === 'anthropic' ? claudeName(model).replace(/\[[^\]]*\]$/, '') : model}`
 }
 
-/** The same model as Claude Code takes it; null for one of another provider, which it cannot ask. */
+/** The model name for Claude Code; null for a model of another provider, which it cannot use. */
 export function agentModelName(asked: string): string | null {
   const name = asked.trim()
   if (name === 'default') return name
@@ -19,7 +19,7 @@ export function agentModelName(asked: string): string | null {
   return provider === 'anthropic' && model !== '' ? claudeName(model) : null
 }
 
-/** Names of other houses have colons of their own, such as `us.anthropic.claude-sonnet-4-5-v1:0`: those are no providers. */
+/** Some names contain a colon that does not end a provider, such as `us.anthropic.claude-sonnet-4-5-v1:0`. */
 function parts(name: string): { readonly provider: string; readonly model: string } {
   const [, provider, model] = /^([a-z][a-z-]*):(.*)$/.exec(name) ?? []
   return { provider: provider ?? 'anthropic', model: model ?? name }
@@ -27,7 +27,7 @@ function parts(name: string): { readonly provider: string; readonly model: strin
 
 const families = ['opus', 'sonnet', 'haiku', 'fable', 'mythos'] as const
 
-/** `[1m]`, by which Claude Code asks for a long context, is no part of a name and stays. What is no alias stays as it is. */
+/** `[1m]`, by which Claude Code asks for a long context, is not part of the name and stays. A name that is not an alias is not changed. */
 function claudeName(name: string): string {
   const [, stem = name, suffix = ''] = /^([^[\]]*)(\[[^\]]*\])?$/.exec(name) ?? []
   const [, family, version] =
@@ -44,7 +44,7 @@ function versioned(family: string, version: string): string {
   return Number.parseInt(digits, 10) < 4 ? `claude-${digits}-${family}` : `claude-${family}-${digits}`
 }
 
-/** By the table of prices, which is where a new model becomes known. */
+/** From the price table, which knows the newest models. */
 function newest(family: string): string {
   const known = Object.keys(builtInPrices).filter((name) => name.startsWith(`claude-${family}-`))
   const [first] = known.toSorted((a, b) => compareVersions(versionOf(b), versionOf(a)))

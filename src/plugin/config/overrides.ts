@@ -5,7 +5,7 @@ import type { ConfigEntry } from './layers.ts'
 
 type Scope = keyof PluginConfig['scope']
 
-/** What the command line can say. Absent: the environment, the file or the default decides. */
+/** The flags of the command line. Absent: the environment, the file or the default decides. */
 export interface PluginOverrides {
   /** Directory of the plugin; a positional argument counts as this too. With a marketplace also the name of one of its plugins. */
   readonly plugin?: string
@@ -15,7 +15,7 @@ export interface PluginOverrides {
   /** Only these types of components. */
   readonly scope?: readonly string[]
   readonly scenarios?: readonly string[]
-  /** Only `false` says something: it is what a command line leaves when nothing is said. */
+  /** Only `false` has an effect: `true` is the default of the flag. */
   readonly cases?: boolean
   readonly agent?: string
   readonly model?: string
@@ -24,7 +24,7 @@ export interface PluginOverrides {
   readonly reps?: number
   readonly samples?: number
   readonly semantic?: boolean
-  /** Only `false` says something, as with `cases`. */
+  /** Only `false` has an effect, as with `cases`. */
   readonly batch?: boolean
   readonly rewind?: boolean
   readonly withPlugins?: readonly string[]
@@ -40,13 +40,13 @@ export interface PluginOverrides {
   readonly isolated?: boolean
   readonly strategy?: string
   readonly timeoutMs?: number
-  /** Hide what points to a person, in transcripts and logs. */
+  /** Hide personal data in transcripts and logs. */
   readonly sanitize?: boolean
   readonly verbose?: boolean
   readonly debug?: boolean
 }
 
-/** One word of the command line: its spelling and the keys it sets. */
+/** One flag: its spelling and the keys it sets. */
 interface Override {
   readonly flag: string
   sets(value: never): readonly (readonly [key: string, value: unknown])[]
@@ -104,7 +104,7 @@ const table: {
   debug: one('--debug', 'debug'),
 }
 
-/** What the flags say, key by key. */
+/** The keys and values that the flags set. */
 export function readOverrides(overrides: PluginOverrides): readonly ConfigEntry[] {
   return Object.entries(overrides).flatMap(([name, value]) => {
     const override: Override | undefined = Object.hasOwn(table, name)
@@ -127,7 +127,7 @@ function scopesIn(wanted: readonly string[]): readonly (readonly [Scope, boolean
   const unknown = wanted.find((name) => !scopes.some((scope) => scope === name))
   if (unknown === undefined) return scopes.map((scope) => [scope, wanted.includes(scope)])
   const near = nearest(unknown, scopes)
-  throw new GantryError('USAGE', `--scope: '${unknown}' is no type of component`, {
+  throw new GantryError('USAGE', `--scope: '${unknown}' is not a type of component`, {
     hint: near === undefined ? `Known: ${scopes.join(', ')}.` : `Did you mean '${near}'?`,
   })
 }

@@ -33,7 +33,7 @@ function scalarKeys(): string[] {
   return walk(schema, '')
 }
 
-test('values are read by the kind of their key; nothing is not a value', () => {
+test('values are read by the kind of their key; an empty one is ignored', () => {
   const said = readPluginVariables({
     GANTRY_PLUGIN_DRY_RUN: 'TRUE',
     GANTRY_PLUGIN_VERBOSE: '0',
@@ -51,18 +51,18 @@ test('values are read by the kind of their key; nothing is not a value', () => {
   })
 })
 
-test('a value that is none is an error that names the variable, and all are told at once', () => {
+test('an invalid value is an error that names the variable, and all are reported at once', () => {
   const env = { GANTRY_PLUGIN_DRY_RUN: 'maybe', GANTRY_PLUGIN_EXECUTION_NUM_REPS: '1e3' }
   expect(() => readPluginVariables(env)).toThrow(
     /GANTRY_PLUGIN_EXECUTION_NUM_REPS: execution\.num_reps: expected a number, not '1e3'[\s\S]*GANTRY_PLUGIN_DRY_RUN: dry_run: expected true, false, 1 or 0, not 'maybe'/,
   )
 })
 
-test('a misspelt variable is told, with the nearest one', () => {
+test('a misspelt variable is reported, with the nearest one', () => {
   expect(
     unknownVariables({ GANTRY_PLUGIN_EXECUTION_NUM_REP: '1', GANTRY_PLUGIN_XYZZY_FOO_BAR_BAZ: '', PATH: '' }),
   ).toEqual([
-    'GANTRY_PLUGIN_EXECUTION_NUM_REP is no variable of an evaluation; did you mean GANTRY_PLUGIN_EXECUTION_NUM_REPS?',
-    'GANTRY_PLUGIN_XYZZY_FOO_BAR_BAZ is no variable of an evaluation',
+    'GANTRY_PLUGIN_EXECUTION_NUM_REP is not a known variable; did you mean GANTRY_PLUGIN_EXECUTION_NUM_REPS?',
+    'GANTRY_PLUGIN_XYZZY_FOO_BAR_BAZ is not a known variable',
   ])
 })

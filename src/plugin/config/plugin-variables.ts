@@ -16,12 +16,12 @@ const prefix = 'GANTRY_PLUGIN_'
 /** One for every key with a single value: `execution.num_reps` is GANTRY_PLUGIN_EXECUTION_NUM_REPS, `plugin.path` GANTRY_PLUGIN_PATH. */
 export const pluginVariables: readonly PluginVariable[] = variablesOf(pluginConfigSchema, [])
 
-/** What the environment says; a variable that is set to nothing does not. Throws GantryError USAGE for values that are none. */
+/** The values set by the environment; an empty variable is ignored. Throws GantryError USAGE for invalid values. */
 export function readPluginVariables(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly ConfigEntry[] {
   const problems: ConfigProblem[] = []
-  const said = pluginVariables.flatMap((variable): ConfigEntry[] => {
+  const entries = pluginVariables.flatMap((variable): ConfigEntry[] => {
     const text = env[variable.name]?.trim()
     if (text === undefined || text === '') return []
     const value = valueIn(variable, text)
@@ -34,11 +34,11 @@ export function readPluginVariables(
     }
     return [{ path: variable.path, value, by: { kind: 'environment', variable: variable.name } }]
   })
-  if (problems.length > 0) throw configProblem(problems, 'said')
-  return said
+  if (problems.length > 0) throw configProblem(problems, 'input')
+  return entries
 }
 
-/** Variables that look like ours and are none: most likely misspelt. */
+/** Variables with our prefix that are unknown: most likely misspelt. */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = pluginVariables.map(({ name }) => name)
   return Object.keys(env)
@@ -46,7 +46,7 @@ export function unknownVariables(env: Readonly<Record<string, string | undefined
     .toSorted()
     .map((name) => {
       const near = nearest(name, known)
-      return `${name} is no variable of an evaluation${near === undefined ? '' : `; did you mean ${near}?`}`
+      return `${name} is not a known variable${near === undefined ? '' : `; did you mean ${near}?`}`
     })
 }
 
@@ -77,7 +77,7 @@ const flags = new Map([
   ['0', false],
 ])
 
-/** undefined for what is no value of the kind; whether it is in range is the schema's affair. */
+/** undefined when the text is not a value of the kind. The schema checks the range. */
 function valueIn({ kind }: PluginVariable, text: string): unknown {
   switch (kind) {
     case 'flag':

@@ -8,7 +8,7 @@ import { readYaml } from '../../io/yaml.ts'
 import { parseSource } from '../../io/yaml-source.ts'
 import { pluginFileSchema } from './keys/schema.ts'
 
-/** What one file says of an evaluation, and where. */
+/** The configuration of one file, with positions. */
 export interface ConfigFile {
   /** Absolute. */
   readonly path: string
@@ -19,8 +19,8 @@ export interface ConfigFile {
 }
 
 /**
- * A configuration file of its own. JSON when it is called so, else YAML, of which JSON is a part. Throws GantryError: NOT_FOUND,
- * or INVALID_FILE with every problem at its place.
+ * Reads a configuration file: JSON by its extension, else YAML. Throws GantryError: NOT_FOUND, or INVALID_FILE with the position of
+ * every problem.
  */
 export function readConfigFile(path: string): ConfigFile {
   const { text } = readYaml(path, z.unknown())
@@ -33,7 +33,7 @@ export function readConfigFile(path: string): ConfigFile {
   return { path, base: dirname(path), value: checked.data, positionOf: source.positionOf }
 }
 
-/** `plugin:` of gantry.yaml, which was checked when the project was loaded. null when it says nothing. */
+/** `plugin:` of gantry.yaml, which was checked when the project was loaded. null when it is empty. */
 export function configOfProject({ root, config, source }: Project): ConfigFile | null {
   if (source === null || Object.keys(config.plugin).length === 0) return null
   return {
@@ -60,10 +60,10 @@ export interface ConfigProblem {
   readonly text: string
 }
 
-/** All problems in one error, a line for each. `cause` carries the complaints of the schema. */
+/** One error with all problems, one per line. `cause` has the issues of the schema. */
 export function configProblem(
   problems: readonly ConfigProblem[],
-  kind: 'file' | 'said',
+  kind: 'file' | 'input',
   cause?: z.core.$ZodError,
 ): GantryError {
   const lines = problems.map(({ at, text }) => `${formatPosition(at)}: ${text}`)

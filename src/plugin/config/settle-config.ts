@@ -9,7 +9,7 @@ export interface SettledConfig {
   readonly problems: readonly { readonly path: readonly PropertyKey[]; readonly text: string }[]
 }
 
-/** What several keys say together, said once: strategy, tools and models as every stage takes them. */
+/** Resolves keys that depend on each other: strategy, tools and models as every stage uses them. */
 export function settleConfig(config: PluginConfig, sources: ConfigSources): SettledConfig {
   const { generation, execution, evaluation, output } = config
   const { session_isolation: isolation, session_strategy: strategy, ...rest } = execution
@@ -41,11 +41,11 @@ export function settleConfig(config: PluginConfig, sources: ConfigSources): Sett
 }
 
 function otherProvider(model: string): SettledConfig['problems'][number] {
-  const text = `execution.model: Claude Code cannot ask '${model}'; name a model of Anthropic: opus, sonnet, haiku, or its full name`
+  const text = `execution.model: Claude Code cannot use '${model}'; use an Anthropic model: opus, sonnet, haiku, or a full name`
   return { path: ['execution', 'model'], text }
 }
 
-/** A default must not take away what the user allows. */
+/** The default list must not disallow what the user allows. */
 function withoutAllowed({ allowed_tools, disallowed_tools }: PluginConfig['execution']): string[] {
   const allowed = new Set(allowed_tools.map(toolName))
   return disallowed_tools.filter((tool) => !allowed.has(tool))
@@ -61,7 +61,7 @@ function contradictions({
   disallowed_tools,
 }: PluginConfig['execution']): SettledConfig['problems'] {
   return disallowed_tools.flatMap((tool, index) => {
-    const text = `execution.disallowed_tools: ${tool} is in execution.allowed_tools too; leave it in one of them`
+    const text = `execution.disallowed_tools: ${tool} is also in execution.allowed_tools; keep it in only one of them`
     return allowed_tools.includes(tool) ? [{ path: ['execution', 'disallowed_tools', index], text }] : []
   })
 }
@@ -70,7 +70,7 @@ function isolationWarning({ execution }: PluginConfig): readonly string[] {
   const { session_isolation: isolation, session_strategy: strategy } = execution
   if (isolation === undefined) return []
   const instead = `execution.session_isolation is deprecated: write session_strategy: ${isolation ? 'isolated' : 'batched_by_component'}`
-  return [strategy === undefined ? instead : `${instead}; session_strategy: ${strategy} holds`]
+  return [strategy === undefined ? instead : `${instead}; session_strategy: ${strategy} is used`]
 }
 
 function sanitizeWarning({ output }: PluginConfig): readonly string[] {
@@ -78,6 +78,6 @@ function sanitizeWarning({ output }: PluginConfig): readonly string[] {
   const isAsked = sanitize_transcripts || sanitize_logs
   if (!isAsked || sanitization.enabled || sanitization.custom_patterns.length > 0) return []
   return [
-    'output.sanitize_transcripts and sanitize_logs only cap long texts, unless output.sanitization.enabled is true or it has custom_patterns; secrets are hidden in any case',
+    'output.sanitize_transcripts and sanitize_logs only cap long texts unless output.sanitization.enabled is true or custom_patterns are set; secrets are always hidden',
   ]
 }

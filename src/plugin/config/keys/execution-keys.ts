@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Kinds of values that several keys of a plugin evaluation have. */
+/** Value types shared by several keys. */
 export const path = z.string().min(1)
 
 export const modelName = z
@@ -21,23 +21,23 @@ const networkSchema = z.strictObject({
   allow_unix_sockets: names.describe('Unix sockets that commands may use, by path.'),
   allow_all_unix_sockets: switched.describe('Commands may use every Unix socket.'),
   allow_local_binding: switched.describe('Commands may listen on local ports.'),
-  http_proxy_port: port.describe('Port of an HTTP proxy of your own, in place of the one of Claude Code.'),
-  socks_proxy_port: port.describe('Port of a SOCKS proxy of your own, in place of the one of Claude Code.'),
+  http_proxy_port: port.describe('Port of your own HTTP proxy.'),
+  socks_proxy_port: port.describe('Port of your own SOCKS proxy.'),
 })
 
 const sandboxSchema = z.strictObject({
   enabled: z
     .boolean()
-    .describe('Whether commands run in the sandbox. Must be said when anything else here is.'),
-  auto_allow_bash_if_sandboxed: switched.describe('A command in the sandbox needs no permission.'),
-  allow_unsandboxed_commands: switched.describe('The agent may ask to run a command outside of the sandbox.'),
+    .describe('Whether commands run in the sandbox. Required when any other key here is set.'),
+  auto_allow_bash_if_sandboxed: switched.describe('Commands in the sandbox need no permission.'),
+  allow_unsandboxed_commands: switched.describe('The agent may ask to run a command outside the sandbox.'),
   network: networkSchema.optional().describe('What commands in the sandbox may reach.'),
   ignore_violations: z
     .record(z.string(), z.array(z.string()))
     .optional()
-    .describe('Violations that are not reported: places, by the command they belong to.'),
-  enable_weaker_nested_sandbox: switched.describe('A weaker sandbox, for inside of a container.'),
-  excluded_commands: names.describe('Commands that always run outside of the sandbox.'),
+    .describe('Violations that are not reported: paths by command.'),
+  enable_weaker_nested_sandbox: switched.describe('Use a weaker sandbox, for runs inside a container.'),
+  excluded_commands: names.describe('Commands that always run outside the sandbox.'),
   ripgrep: z
     .strictObject({
       command: z.string().min(1).describe('The program.'),
@@ -47,7 +47,7 @@ const sandboxSchema = z.strictObject({
     .describe('Which ripgrep the sandbox uses.'),
 })
 
-/** `execution` of a plugin evaluation: how each scenario is put to Claude Code. */
+/** `execution` of a plugin evaluation: how each scenario runs in Claude Code. */
 export const executionSchema = z.strictObject({
   agent: z
     .string()
@@ -55,69 +55,69 @@ export const executionSchema = z.strictObject({
     .default('claude-code')
     .describe('An agent of gantry.yaml, or `claude-code`. Its driver must be claude-code.'),
   model: modelName.describe(
-    'Of the agent: `default` (its own choice), `opus`, `sonnet`, `haiku`, a version such as `sonnet-4.5`, or a full name.',
+    'Model of the agent: `default` (chosen by the agent), `opus`, `sonnet`, `haiku`, a version such as `sonnet-4.5`, or a full name.',
   ),
-  max_turns: z.int().min(1).max(20).default(5).describe('Answers of the model per scenario.'),
-  timeout_ms: z.int().min(5_000).max(300_000).default(60_000).describe('Per scenario.'),
-  max_budget_usd: z.number().min(0.1).max(1_000).default(10).describe('For the whole run, all stages.'),
+  max_turns: z.int().min(1).max(20).default(5).describe('Maximum number of model responses per scenario.'),
+  timeout_ms: z.int().min(5_000).max(300_000).default(60_000).describe('Time limit per scenario.'),
+  max_budget_usd: z.number().min(0.1).max(1_000).default(10).describe('Budget of the whole run, all stages.'),
   session_isolation: z
     .boolean()
     .optional()
-    .describe('Deprecated: `true` is session_strategy isolated. session_strategy wins.'),
+    .describe('Deprecated: `true` means session_strategy isolated. session_strategy takes precedence.'),
   session_strategy: z
     .enum(['isolated', 'batched_by_component'])
     .optional()
     .describe(
-      'batched_by_component (default): one live session for all scenarios of a component, cleared between them. isolated: a fresh one for each.',
+      'batched_by_component (default): one live session for all scenarios of a component, cleared between them. isolated: a new session for each.',
     ),
   permission_bypass: z
     .boolean()
     .default(true)
-    .describe('false: tools that need a permission are denied unless they are allowed.'),
-  allowed_tools: z.array(z.string().min(1)).default([]).describe('Tools that need no permission.'),
+    .describe('false: tools that need permission are denied unless they are in allowed_tools.'),
+  allowed_tools: z.array(z.string().min(1)).default([]).describe('Tools that are allowed without asking.'),
   disallowed_tools: z
     .array(z.string().min(1))
     .default(['Write', 'Edit', 'Bash'])
     .describe(
-      'Tools the agent does not have. A scenario of a hook that is about one of them has it nevertheless, and so has every scenario a tool that is allowed while this list is the default.',
+      'Tools the agent cannot use. Exceptions: a hook scenario about such a tool can use it, and a tool in allowed_tools is removed from the default list.',
     ),
-  num_reps: z.int().min(1).max(10).default(1).describe('How often each scenario is tried.'),
+  num_reps: z.int().min(1).max(10).default(1).describe('How often each scenario is run.'),
   additional_plugins: z
     .array(path)
     .default([])
-    .describe('Directories of further plugins, for the arm `crowd`.'),
+    .describe('Directories of additional plugins, for the arm `crowd`.'),
   arms: z
     .array(z.enum(['without', 'alone', 'crowd']))
     .min(1)
     .refine((arms) => new Set(arms).size === arms.length, 'each arm once')
     .optional()
     .describe(
-      'In which company the plugin is tried: without it, alone, in a crowd of others. Default: alone; and crowd when there are further plugins.',
+      'What is installed in a trial: without the plugin, alone, or in a crowd of other plugins. Default: alone, plus crowd when there are other plugins.',
     ),
-  requests_per_second: perSecond.describe('Scenarios begun per second. Default: no limit.'),
+  requests_per_second: perSecond.describe('Scenarios started per second. Default: no limit.'),
   max_thinking_tokens: z
     .int()
     .min(100)
     .max(100_000)
     .optional()
-    .describe('Most that the model may think per answer. Default: its own limit.'),
+    .describe('Maximum thinking tokens per response. Default: the limit of the model.'),
   timeout_strategy: z
     .enum(['interrupt_first', 'abort_only'])
     .default('interrupt_first')
     .describe(
-      'interrupt_first: ask the agent to stop, end it after interrupt_grace_ms. abort_only: end it at once.',
+      'interrupt_first: ask the agent to stop and kill it after interrupt_grace_ms. abort_only: kill it at once.',
     ),
   interrupt_grace_ms: z
     .int()
     .min(1_000)
     .max(60_000)
     .default(10_000)
-    .describe('Between asking the agent to stop and ending it.'),
-  sandbox: sandboxSchema.optional().describe("Claude Code's own sandbox for commands, in its own words."),
+    .describe('Time between asking the agent to stop and killing it.'),
+  sandbox: sandboxSchema.optional().describe("Settings of Claude Code's own sandbox for commands."),
   env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of a variable'), z.string())
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a valid variable name'), z.string())
     .default({})
-    .describe('Variables of the agent.'),
-  cwd: path.optional().describe('A directory; the agent works in a copy of it. Default: an empty one.'),
-  additional_directories: z.array(path).default([]).describe('Further directories the agent may read.'),
+    .describe('Environment variables of the agent.'),
+  cwd: path.optional().describe('A directory; the agent works in a copy of it. Default: an empty directory.'),
+  additional_directories: z.array(path).default([]).describe('Additional directories the agent may read.'),
 })

@@ -3,22 +3,22 @@ import { type PluginConfig, pluginKeysSchema } from './plugin-keys.ts'
 
 export type { PluginConfig } from './plugin-keys.ts'
 
-/** The configuration of an evaluation, all sources joined; `plugin:` of gantry.yaml has the same keys. */
+/** The whole configuration of an evaluation, with all sources merged. `plugin:` of gantry.yaml has the same keys. */
 export const pluginConfigSchema = pluginKeysSchema.superRefine(refinePluginConfig)
 
-/** What a file says of it: nothing filled in, `null` as if it were not there. The whole is checked once all sources are joined. */
-export const pluginFileSchema = z.preprocess(withoutNulls, saidOnly(pluginKeysSchema))
+/** The configuration as one file may contain it: no defaults, and `null` counts as absent. Rules across keys are checked after merging. */
+export const pluginFileSchema = z.preprocess(withoutNulls, withoutDefaults(pluginKeysSchema))
 
 /**
- * The same keys with the same types, but none of them required and none filled in: what a file says, and nothing of what
- * it leaves to others. Checks across keys are left to the whole schema, since another source may complete what a file begins.
+ * The same keys and types, but all optional and without defaults. Rules across keys are left to the whole schema, since another
+ * source may complete what a file begins.
  */
-function saidOnly(schema: z.ZodObject): z.ZodObject {
+function withoutDefaults(schema: z.ZodObject): z.ZodObject {
   const shape = Object.entries(schema.shape).map(([key, value]) => [key, optionalKey(value)] as const)
   return z.strictObject(Object.fromEntries(shape))
 }
 
-/** `null` is how YAML says nothing: a key with it counts as absent. Lists are left as they are. */
+/** An empty value in YAML is `null`: such a key counts as absent. Lists are not changed. */
 function withoutNulls(value: unknown): unknown {
   if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) return value
@@ -28,7 +28,7 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-/** A schema without what fills it in, and what was said about it on the way. */
+/** A schema without its defaults, and the metadata of the wrappers that were removed. */
 export function bare(schema: z.core.$ZodType): {
   readonly schema: z.core.$ZodType
   readonly note: Readonly<Record<string, unknown>>
@@ -45,22 +45,22 @@ export function bare(schema: z.core.$ZodType): {
   return { schema, note: own }
 }
 
-/** The default is only told: filled in, it could no longer be told from what the user wrote. */
+/** The default is kept as metadata only: once filled in, it could not be distinguished from a value of the user. */
 function optionalKey(schema: z.core.$ZodType): z.ZodType {
   const { schema: inner, note } = bare(schema)
-  const said = inner instanceof z.ZodObject ? saidOnly(inner) : inner
-  return z.optional(said).meta(note)
+  const optional = inner instanceof z.ZodObject ? withoutDefaults(inner) : inner
+  return z.optional(optional).meta(note)
 }
 
-/** What no single key can tell: keys that need each other, or that say nothing without one another. */
+/** Rules across keys: keys that need each other, or have no effect without each other. */
 function refinePluginConfig(config: PluginConfig, context: z.core.$RefinementCtx): void {
-  for (const { path, message, holds } of rules(config))
-    if (!holds) context.addIssue({ code: 'custom', path: [...path], message })
+  for (const { path, message, isMet } of rules(config))
+    if (!isMet) context.addIssue({ code: 'custom', path: [...path], message })
 }
 
 interface Rule {
   readonly path: readonly string[]
-  readonly holds: boolean
+  readonly isMet: boolean
   readonly message: string
 }
 
@@ -78,22 +78,22 @@ function rules({
   return [
     {
       path: ['plugin', 'name'],
-      holds: plugin === undefined || plugin.path !== undefined || marketplace !== undefined,
-      message: 'names a plugin, but neither plugin.path nor marketplace.path says where it is',
+      isMet: plugin === undefined || plugin.path !== undefined || marketplace !== undefined,
+      message: 'is set, but neither plugin.path nor marketplace.path is',
     },
     {
       path: ['fast_mode', 'failed_run_id'],
-      holds: !fast_mode.enabled || fast_mode.failed_run_id !== undefined,
-      message: 'must name the run whose failures are repeated, since fast_mode.enabled is true',
+      isMet: !fast_mode.enabled || fast_mode.failed_run_id !== undefined,
+      message: 'is required when fast_mode.enabled is true',
     },
     {
       path: ['fast_mode', 'failed_run_id'],
-      holds: fast_mode.enabled || fast_mode.failed_run_id === undefined,
-      message: 'does nothing unless fast_mode.enabled is true',
+      isMet: fast_mode.enabled || fast_mode.failed_run_id === undefined,
+      message: 'has no effect unless fast_mode.enabled is true',
     },
     {
       path: ['execution', 'arms'],
-      holds:
+      isMet:
         execution.arms?.includes('crowd') !== true ||
         execution.additional_plugins.length > 0 ||
         marketplace !== undefined,
@@ -101,19 +101,18 @@ function rules({
     },
     {
       path: ['tuning', 'timeouts', 'retry_max_ms'],
-      holds: tuning.timeouts.retry_initial_ms <= tuning.timeouts.retry_max_ms,
+      isMet: tuning.timeouts.retry_initial_ms <= tuning.timeouts.retry_max_ms,
       message: 'is shorter than tuning.timeouts.retry_initial_ms',
     },
     {
       path: ['poll_interval_ms'],
-      holds: config.poll_interval_ms <= config.batch_timeout_ms,
+      isMet: config.poll_interval_ms <= config.batch_timeout_ms,
       message: 'is longer than batch_timeout_ms',
     },
     {
       path: ['output', 'sanitization'],
-      holds: !hidesMore || sanitize_transcripts || sanitize_logs,
-      message:
-        'says what to hide, but neither output.sanitize_transcripts nor output.sanitize_logs says where; set one of them',
+      isMet: !hidesMore || sanitize_transcripts || sanitize_logs,
+      message: 'has no effect: set output.sanitize_transcripts or output.sanitize_logs',
     },
   ]
 }
