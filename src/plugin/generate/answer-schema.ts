@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type SetupMessage, scenarioTypes, semanticVariationTypes } from './contract.ts'
 
-/** What the model is held to where a provider can hold it: everything is required, nothing else is allowed. */
+/** The strict schema for providers that enforce one: everything is required, nothing else is allowed. */
 const wanted = z.strictObject({
   ideas: z.array(z.strictObject({ id: z.string(), idea: z.string() })),
   scenarios: z.array(
@@ -25,12 +25,12 @@ const wanted = z.strictObject({
 
 const { $schema: _, ...shape } = z.toJSONSchema(wanted)
 
-/** As it is shown to the model, for whoever counts what a question costs. */
+/** The schema as shown to the model, used to estimate the size of a request. */
 export const answerShape = JSON.stringify(shape)
 
 /**
- * What is taken of an answer: a list of objects, bare or under `scenarios`. Each of them is checked on its own, so that one bad
- * scenario does not cost the others. The model sees the strict form.
+ * The accepted answer: a list of objects, bare or under `scenarios`. Each is checked by itself, so one bad scenario does not
+ * invalidate the others. The model sees the strict form.
  */
 export const answerSchema = z
   .preprocess(
@@ -46,7 +46,7 @@ export type GeneratedAnswer = z.output<typeof answerSchema>
 
 const text = z.string().trim().optional().catch(undefined)
 
-/** A value that is a text, wherever the model put it. */
+/** Every field is optional; a value of the wrong type counts as absent. */
 const itemSchema = z.object({
   slot: text,
   base_id: text,
@@ -63,9 +63,9 @@ const itemSchema = z.object({
   setup_context: text,
 })
 
-/** One scenario as a model wrote it: fields that are not what they should be are absent. */
+/** One scenario as written by a model. Invalid fields are absent. */
 export type ModelScenario = Omit<z.output<typeof itemSchema>, 'component_ref' | 'expected_component'> & {
-  /** Which component it says it is about. */
+  /** The component it claims to be about. */
   readonly component: string | undefined
 }
 
@@ -90,7 +90,7 @@ const messageSchema = z.object({
 
 const messagesSchema = z.array(messageSchema).min(1).max(most)
 
-/** The conversation before a proactive scenario; null when there is none that could have happened: it begins with the person. */
+/** The conversation before a proactive scenario; null when it is missing or does not begin with the user. */
 export function setupMessages(given: unknown, context?: string): readonly SetupMessage[] | null {
   const read = messagesSchema.safeParse(given)
   if (read.success) return read.data[0]?.role === 'user' ? read.data : null

@@ -22,18 +22,18 @@ export interface ComponentAnswers {
   readonly drafts: readonly Draft[]
   readonly dropped: readonly Dropped[]
   readonly ideas: readonly string[]
-  /** Why the model could not be used, once per question that failed. */
+  /** Why the model could not be used, one entry per failed request. */
   readonly failures: readonly string[]
   readonly requests: number
   readonly tokens: TokenUsage
   readonly costUsd: number | null
-  /** The model answered, well or badly. */
+  /** The model answered, even if the answer was unusable. */
   readonly isPaid: boolean
 }
 
 /**
- * Fills the slots of one component: every portion is asked for once, and what stays open because answers were dropped is asked
- * for once more. A model that fails is an outcome; only an interruption is thrown.
+ * Fills the slots of one component: one request per batch, and one more for slots whose answers were dropped. A failing model is an
+ * outcome; only an interruption is thrown.
  */
 export async function askComponent(plan: ComponentPlan, tools: AskTools): Promise<ComponentAnswers> {
   const { entry, neighbours, slots } = plan
@@ -82,7 +82,7 @@ type Outcome = { readonly tokens: TokenUsage; readonly costUsd: number | null } 
       readonly kind: 'failure'
       readonly message: string
       readonly isPaid: boolean
-      /** The next question may do better. */
+      /** The next request may succeed. */
       readonly mayGoOn: boolean
     }
 )

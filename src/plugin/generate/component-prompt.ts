@@ -13,18 +13,18 @@ export interface ComponentPromptParts {
   readonly entry: ModelWritten
   readonly neighbours: readonly Neighbour[]
   readonly slots: readonly ScenarioSlot[]
-  /** What was thought of already for ideas of these slots and others, such as `b1: …`. */
+  /** Ideas so far, such as `b1: …`. */
   readonly ideas: readonly string[]
-  /** Messages that are written already: nothing like them is wanted again. */
+  /** Messages written so far; new ones must differ. */
   readonly written: readonly string[]
-  /** Why earlier answers to these slots could not be used. Our words, no one else's. */
+  /** Why earlier answers to these slots could not be used. Fixed texts only. */
   readonly problems: readonly string[]
 }
 
 /** In characters, and in items. */
 const limits = { description: 6_000, phrase: 200, message: 600, neighbour: 300, phrases: 30, examples: 8 }
 
-/** What the model is asked about one component. The same parts give the same text, letter for letter. */
+/** The prompt about one component. The same parts give exactly the same text. */
 export function componentPrompt({
   entry,
   neighbours,
@@ -91,7 +91,7 @@ function agentFacts({ examples, tools }: AgentComponent): object {
   }
 }
 
-/** Names are the author's words too: outside the block a neighbour is called by its key. */
+/** Names are untrusted text too: outside the block a neighbour is called by its key. */
 function neighbourBlock(neighbours: readonly Neighbour[]): DataBlock {
   const lines = neighbours.map(({ key, entry, isRival }) =>
     JSON.stringify({

@@ -12,24 +12,24 @@ export const componentRecordSchema = z.object({
   component: z.string(),
   component_type: z.enum(componentTypes),
   name: z.string(),
-  /** `none`: there are no scenarios, and `skipped` says why. A few of those of a model may be `fallback` nevertheless. */
+  /** `none`: there are no scenarios, and `skipped` has the reason. With `model`, single scenarios may still be `fallback`. */
   origin: z.enum(['model', 'template', 'fallback', 'none']),
-  /** Per type. Templates ask for nothing. */
+  /** Requested scenarios per type. Empty for templates. */
   asked: countsSchema,
   got: countsSchema,
-  /** Of a model: ideas that were asked for, how many scenarios may share one, and what was thought of. */
+  /** Only with a model: the number of ideas requested, how many scenarios may share one, and the ideas it had. */
   ideas: z
     .object({ asked: count, variations_per_base: count, got: count, texts: z.array(z.string()) })
     .exactOptional(),
-  /** What a model wrote and could not be used, and why. */
+  /** Unusable scenarios of the model, with the reason. */
   dropped: z.array(z.object({ reason: z.string(), prompt: z.string() })),
-  /** What was put right, by slot. */
+  /** Repairs, by slot. */
   repaired: z.array(z.object({ slot: z.string(), what: z.string() })),
   skipped: z.string().exactOptional(),
   usage: z.array(
     z.object({
       model: z.string(),
-      /** Questions. One that was repaired counts once. */
+      /** Requests to the model. A repaired answer counts once. */
       requests: count,
       tokens: z.object({
         input: count,
@@ -47,7 +47,7 @@ export const componentRecordSchema = z.object({
 
 export type ComponentRecord = z.output<typeof componentRecordSchema>
 
-/** A scenario that has no id yet: it gets one from its component and the suffix. */
+/** A scenario without an id. The id is made from its component and the suffix. */
 export type UnnamedScenario = Omit<PluginScenario, 'id'> & { readonly suffix: string }
 
 export interface ComponentScenarios {
@@ -55,7 +55,7 @@ export interface ComponentScenarios {
   readonly record: ComponentRecord
 }
 
-/** As it is kept when it was paid for. */
+/** As stored in the checkpoint. */
 export const componentScenariosSchema = z.object({
   scenarios: z.array(
     z.object({
@@ -69,7 +69,7 @@ export const componentScenariosSchema = z.object({
   record: componentRecordSchema,
 })
 
-/** How many scenarios there are of each type; types without any are left out. */
+/** The number of scenarios per type; types without any are omitted. */
 export function typeCounts(
   scenarios: readonly Pick<PluginScenario, 'scenario_type'>[],
 ): Partial<Record<ScenarioType, number>> {

@@ -20,7 +20,7 @@ export type ScenarioType = (typeof scenarioTypes)[number]
 export const semanticVariationTypes = ['synonym', 'related_concept', 'structure', 'informal'] as const
 export type SemanticVariation = (typeof semanticVariationTypes)[number]
 
-/** One thing that is asked of the agent, and what should come of it. A line of `scenarios.json`. */
+/** One prompt for the agent and the expected result. An entry of `scenarios.json`. */
 export interface PluginScenario {
   /** Letters, digits, `.`, `_`, `-`; unique in a run. */
   readonly id: string
@@ -52,7 +52,7 @@ export interface SetupMessage {
   readonly content: string
 }
 
-/** What a case of `claude plugin eval` says beyond prompt and expectation. */
+/** The fields of a `claude plugin eval` case beyond prompt and expectation. */
 export interface EvalCaseFacts {
   readonly dir: string
   readonly graders: readonly Grader[]

@@ -83,7 +83,7 @@ test.each([
   expect(stage(name, { tuning: { token_estimates } })?.[field]).not.toBe(stage(name)?.[field])
 })
 
-test('what is asked of the writer is counted, not guessed', () => {
+test('the prompts of the generation are counted, not guessed', () => {
   const short = sampleAnalysis({ skills: [sampleSkill('greet', { description: 'x' })] })
   const long = sampleAnalysis({ skills: [sampleSkill('greet', { description: 'x'.repeat(4_001) })] })
   const [few, many] = [stage('generation', {}, {}, short), stage('generation', {}, {}, long)]
@@ -93,7 +93,7 @@ test('what is asked of the writer is counted, not guessed', () => {
   expect(few?.estimated_output_tokens).toBe(4 * 800 + 800)
 })
 
-test('without a model nothing is asked, and scenarios are those that need none', () => {
+test('without a model there are no requests, only scenarios that need none', () => {
   const without = estimate({}, { models: { generation: null, evaluation: null } })
   expect(without.scenarios).toBe(3 + 3 + 3 + 5 + 2 + 3)
   expect(without.stages).toMatchObject([

@@ -27,13 +27,13 @@ export interface CostEstimate {
   readonly within_budget: boolean
   /** Of the known cost; below zero when it is not enough. */
   readonly budget_remaining_usd: number
-  /** Models of unknown price. They are not free: nobody can say what they cost. */
+  /** Models of unknown price. They are not free; their cost is unknown. */
   readonly unmetered_models: readonly string[]
 }
 
 export interface StageEstimate {
   readonly stage: PaidStage
-  /** null: no model is asked. */
+  /** null: no model is called. */
   readonly model: string | null
   readonly input_tokens: number
   readonly estimated_output_tokens: number
@@ -46,12 +46,12 @@ export interface StageEstimate {
 export interface EstimateOptions {
   /** The user's; they win over the built-in ones. */
   readonly prices: PriceTable
-  /** When it is known; else it is reckoned. */
+  /** When it is known; else it is estimated. */
   readonly scenarioCount?: number
-  /** The judge may be asked in batches; it is when there are enough calls. */
+  /** Judge calls may be sent in batches, when there are enough of them. */
   readonly batchedJudge: boolean
   readonly armCount: number
-  /** The models that would really be asked, `default` and aliases resolved. null: no access to one. Default: as configured. */
+  /** The models that would be called, with `default` and aliases resolved. null: not available. Default: as configured. */
   readonly models?: Partial<Readonly<Record<PaidStage, string | null>>>
 }
 
@@ -115,7 +115,7 @@ export function estimateCosts(
   }
 }
 
-/** A stage in which nothing is asked costs nothing, whatever its model would cost. */
+/** A stage without calls costs nothing, whatever its model. */
 function stageEstimate(prices: PriceTable, stage: Omit<StageEstimate, 'estimated_cost_usd'>): StageEstimate {
   const { model, input_tokens: input, estimated_output_tokens: output, is_batched } = stage
   const tokens = { input, output, cacheRead: 0, cacheWrite: 0 }
@@ -132,7 +132,7 @@ interface GenerationCount {
   readonly componentTokens: number
 }
 
-/** What stage 2 would ask and make. The questions are really made and counted, and templates really filled. */
+/** The size of stage 2. Prompts and templates are really built and counted. */
 function countGeneration(
   analysis: Pick<Analysis, 'components' | 'findings' | 'plugin_load_result'>,
   config: PluginConfig,
@@ -158,7 +158,7 @@ function countGeneration(
   return { ...count, componentTokens: count.scenarios === 0 ? 0 : count.componentTokens / count.scenarios }
 }
 
-/** What stands in all of them. */
+/** The part that all requests share. */
 const everyQuestion = countTokens(generationSystem, answerShape)
 
 function perComponent({ type }: AnyComponent, estimates: PluginConfig['tuning']['token_estimates']): number {
@@ -176,7 +176,7 @@ function perComponent({ type }: AnyComponent, estimates: PluginConfig['tuning'][
   }
 }
 
-/** Roughly: four bytes to a token, as elsewhere where nobody counts. */
+/** An estimate: four bytes per token. */
 function countTokens(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0)
 }

@@ -27,7 +27,7 @@ test('an agent has the messages of its examples', () => {
   expect(scenarios[0]).not.toHaveProperty('original_trigger_phrase')
 })
 
-test('phrases are taken once, commands not at all, and a component without phrases says what it is for', () => {
+test('phrases are used once, commands not at all, and a component without phrases uses its description', () => {
   const { scenarios } = fallbackScenarios(
     skill({ triggers: ['Say hello', 'say  hello!', '/greet', '…'] }),
     [],
@@ -70,9 +70,9 @@ test('a phrase of a rival is a near miss', () => {
   })
 })
 
-test('a description with hundreds of phrases is cut, and says so', () => {
+test('a description with hundreds of phrases is cut, with a warning', () => {
   const triggers = Array.from({ length: 300 }, (_, at) => `phrase number ${at}`)
   const { scenarios, warnings } = fallbackScenarios(skill({ triggers }), [])
   expect(scenarios).toHaveLength(51)
-  expect(warnings).toEqual(['skill greet: 250 of its 300 phrases are left out'])
+  expect(warnings).toEqual(['skill greet: 250 of its 300 phrases are skipped'])
 })

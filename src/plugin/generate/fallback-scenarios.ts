@@ -5,12 +5,11 @@ import { normalText } from './likeness.ts'
 import type { Neighbour } from './neighbours.ts'
 import type { ComponentPlan } from './plan-component.ts'
 
-/** A description with hundreds of quoted phrases is an accident, or an attack on somebody's money. */
+/** Protects the budget from descriptions with hundreds of quoted phrases. */
 const mostPhrases = 50
 
 /**
- * Scenarios without a model: every phrase that should make the component fire, word for word, one request that has nothing to do
- * with it, and where a rival has a phrase of its own, that one.
+ * Scenarios without a model: each trigger phrase verbatim, one unrelated request, and a phrase of a rival if there is one.
  */
 export function fallbackScenarios(
   entry: ModelWritten,
@@ -65,11 +64,11 @@ export function fallbackScenarios(
     warnings:
       leftOut === 0
         ? []
-        : [`${componentLabel(entry.type, name)}: ${leftOut} of its ${all.length} phrases are left out`],
+        : [`${componentLabel(entry.type, name)}: ${leftOut} of its ${all.length} phrases are skipped`],
   }
 }
 
-/** Trigger phrases or example messages, each once; for a component that has none, what it says of itself. */
+/** Trigger phrases or example messages without duplicates; for a component without any, its description. */
 function phrasesOf(entry: ModelWritten): readonly string[] {
   const byText = Map.groupBy(ownPhrases(entry), normalText)
   byText.delete('')
@@ -80,13 +79,13 @@ function phrasesOf(entry: ModelWritten): readonly string[] {
   return [`I need help with this: ${sentence.trim() === '' ? name : sentence.trim()}`]
 }
 
-/** What begins with a slash would be a command. */
+/** A phrase that begins with a slash would be a command. */
 function ownPhrases(entry: ModelWritten): readonly string[] {
-  const said =
+  const phrases =
     entry.type === 'skill'
       ? entry.component.triggers
       : entry.component.examples.map(({ user_message }) => user_message)
-  return said.map((phrase) => phrase.trim()).filter((phrase) => !phrase.startsWith('/'))
+  return phrases.map((phrase) => phrase.trim()).filter((phrase) => !phrase.startsWith('/'))
 }
 
 function rivalPhrase(
@@ -102,7 +101,7 @@ function rivalPhrase(
   return null
 }
 
-/** What a component gets when there is no model to ask. */
+/** The scenarios of a component when no model is available. */
 export function fallbackComponent({ entry, neighbours, slots }: ComponentPlan): ComponentScenarios {
   const { name } = entry.component
   const { scenarios, warnings } = fallbackScenarios(entry, neighbours)
@@ -131,13 +130,13 @@ const requests = [
   'How do I keep basil alive on a windowsill?',
 ]
 
-/** Something that is nobody's business here: the first that shares no word of any weight with what the component says. */
+/** A request that has nothing to do with the component: the first that shares no word of five or more letters with it. */
 export function unrelatedRequest(about: readonly string[]): string {
-  const said = new Set(about.flatMap((text) => normalText(text).split(' ')))
+  const used = new Set(about.flatMap((text) => normalText(text).split(' ')))
   const fits = requests.find((request) =>
     normalText(request)
       .split(' ')
-      .every((word) => word.length < 5 || !said.has(word)),
+      .every((word) => word.length < 5 || !used.has(word)),
   )
   return fits ?? requests[0] ?? ''
 }

@@ -43,7 +43,7 @@ const slotOf = (type: string) => {
   return { slot: slot?.id, base_id: slot?.base, scenario_type: type, expected_trigger: type !== 'negative' }
 }
 
-test('a scenario that fits its slot is taken as it is', () => {
+test('a scenario that fits its slot is not changed', () => {
   expect(fits({ ...good, reasoning: 'because' })).toMatchObject({
     slot: { id: 's1', type: 'direct' },
     prompt: good.user_prompt,
@@ -82,7 +82,7 @@ test('a direct scenario may use phrases and name', () => {
   expect(fits({ ...good, user_prompt: 'Use the code-review skill to say hello' }).repairs).toEqual([])
 })
 
-test('what cannot change its meaning is put right and told', () => {
+test('repairs that do not change the meaning are made and recorded', () => {
   const { user_prompt } = good
   expect(fits({ user_prompt, scenario_type: 'Direct' })).toMatchObject({
     slot: { id: 's1' },
@@ -93,19 +93,19 @@ test('what cannot change its meaning is put right and told', () => {
   expect(fits({ ...good, component_ref: 'code-reviews' }).repairs).toEqual([
     'the name of the component was misspelt',
   ])
-  expect(fits({ ...good, slot: 's77' }).repairs).toEqual(['it was said to be for slot s77'])
+  expect(fits({ ...good, slot: 's77' }).repairs).toEqual(['it was meant for slot s77'])
   expect(fits({ ...good, setup_messages: [{ role: 'user', content: 'before' }] })).toMatchObject({
     repairs: ['setup messages were left out'],
   })
   expect(fits({ ...good, setup_messages: [{ role: 'user', content: 'x' }] })).not.toHaveProperty('setup')
 })
 
-test('a scenario that says another type goes to a slot of that type, not to the one it names', () => {
+test('a scenario of another type goes to a slot of that type, not to the one it names', () => {
   const draft = fits({ slot: 's1', scenario_type: 'edge-case', user_prompt: 'hm', expected_trigger: true })
   expect(draft.slot.type).toBe('edge_case')
 })
 
-test('a semantic scenario keeps the phrase it varies, if there is such a phrase, and says how it varies it', () => {
+test('a semantic scenario keeps the phrase it varies, if there is one, and the kind of variation', () => {
   const said = { ...slotOf('semantic'), user_prompt: 'wave at someone from work' }
   expect(
     fits({ ...said, original_trigger_phrase: 'Say hello!', semantic_variation_type: 'synonym' }),
@@ -142,7 +142,7 @@ test('a proactive scenario needs a conversation that begins with the person', ()
     })
 })
 
-test('a near miss aimed at a neighbour says at which one', () => {
+test('a near miss aimed at a neighbour names the neighbour', () => {
   const analysis = sampleAnalysis({ skills: [sampleSkill('code-review'), sampleSkill('lint')] }, [
     {
       code: 'OVERLAPPING_DESCRIPTIONS',
@@ -170,7 +170,7 @@ test('a near miss aimed at a neighbour says at which one', () => {
     draft: { slot: { negative: 'neighbour' }, tags: ['idea-b5', 'near-miss', 'neighbour:lint'], repairs: [] },
   })
   expect(aimed('n7')).toMatchObject({
-    draft: { tags: ['idea-b5', 'near-miss'], repairs: ['the neighbour it is aimed at was not told'] },
+    draft: { tags: ['idea-b5', 'near-miss'], repairs: ['the neighbour was missing'] },
   })
 })
 
@@ -216,7 +216,7 @@ test('variations of one idea may be closer to each other than two ideas', () => 
   expect(isNearDuplicate({ prompt: a, base: 'b1' }, { prompt: b, base: 'b1' })).toBe(false)
 })
 
-test('a slot is filled once, and nothing is taken that says nearly the same as what is there', () => {
+test('a slot is filled once, and near duplicates are dropped', () => {
   const filled = fillSlots(
     [
       good,

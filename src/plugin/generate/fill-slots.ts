@@ -25,7 +25,7 @@ export interface Dropped {
 
 const shown = 200
 
-/** Puts the scenarios of one answer into the open slots, one after the other; what does not fit or is there already is told. */
+/** Puts the scenarios of one answer into the open slots, in order. Scenarios that do not fit or repeat another are returned as dropped. */
 export function fillSlots(
   answer: readonly Readonly<Record<string, unknown>>[],
   scene: OpenSlots,
@@ -49,16 +49,16 @@ export function fillSlots(
   return { drafts, dropped }
 }
 
-/** What was said before a proactive message makes it another one. */
+/** The setup messages are part of the comparison. */
 function isRepeated(draft: Draft, others: readonly Draft[]): boolean {
-  const said = (of: Draft) => ({
+  const comparable = (of: Draft) => ({
     prompt: [...(of.setup ?? []).map(({ content }) => content), of.prompt].join('\n'),
     base: of.slot.base,
   })
-  return others.some((other) => isNearDuplicate(said(draft), said(other)))
+  return others.some((other) => isNearDuplicate(comparable(draft), comparable(other)))
 }
 
-/** A slot that is filled. */
+/** A filled slot. */
 export interface Draft {
   readonly slot: ScenarioSlot
   readonly prompt: string
@@ -67,7 +67,7 @@ export interface Draft {
   readonly variation?: SemanticVariation
   readonly setup?: readonly SetupMessage[]
   readonly tags: readonly string[]
-  /** What was put right. */
+  /** Repairs. */
   readonly repairs: readonly string[]
 }
 
@@ -101,7 +101,7 @@ interface OpenSlots {
 
 const maxPrompt = 8_000
 
-/** What one scenario of an answer is good for. Only what cannot change its meaning is put right; everything else is dropped. */
+/** Checks one scenario of an answer. Only what cannot change its meaning is repaired; anything else drops it. */
 export function checkModelScenario(
   item: ModelScenario,
   { entry, neighbours, open }: OpenSlots,
@@ -169,9 +169,7 @@ function slotFor(
     slot,
     repairs: [
       ...(base_id === undefined ? ['base_id was missing'] : []),
-      ...(named !== undefined && named !== slot.id
-        ? [`it was said to be for slot ${named.slice(0, 20)}`]
-        : []),
+      ...(named !== undefined && named !== slot.id ? [`it was meant for slot ${named.slice(0, 20)}`] : []),
     ],
   }
 }
@@ -186,23 +184,23 @@ function phrasesOf({ type, component }: ModelWritten): readonly string[] {
   return type === 'skill' ? component.triggers : []
 }
 
-/** One word alone is everybody's. */
+/** A phrase of a single word is too common to count. */
 function usesPhrase(prompt: string, phrases: readonly string[]): boolean {
-  const said = ` ${normalText(prompt)} `
-  return phrases.map(normalText).some((phrase) => phrase.includes(' ') && said.includes(` ${phrase} `))
+  const message = ` ${normalText(prompt)} `
+  return phrases.map(normalText).some((phrase) => phrase.includes(' ') && message.includes(` ${phrase} `))
 }
 
 function semanticOf(
-  { original_trigger_phrase: said = '', semantic_variation_type }: ModelScenario,
+  { original_trigger_phrase: written = '', semantic_variation_type }: ModelScenario,
   slot: ScenarioSlot,
   entry: ModelWritten,
   repairs: string[],
 ): Pick<Draft, 'phrase' | 'variation'> {
-  const told = semanticVariationTypes.find((type) => type === semantic_variation_type)
-  if (told !== slot.variation) repairs.push('semantic_variation_type was not the one of the slot')
-  const variation = told ?? slot.variation
+  const given = semanticVariationTypes.find((type) => type === semantic_variation_type)
+  if (given !== slot.variation) repairs.push('semantic_variation_type was not the one of the slot')
+  const variation = given ?? slot.variation
   const phrases = phrasesOf(entry)
-  const phrase = phrases.find((own) => normalText(own) === normalText(said)) ?? nearest(said, phrases)
+  const phrase = phrases.find((own) => normalText(own) === normalText(written)) ?? nearest(written, phrases)
   if (phrase === undefined && phrases.length > 0)
     repairs.push('original_trigger_phrase was none of the phrases')
   return { ...(phrase !== undefined && { phrase }), ...(variation !== undefined && { variation }) }
@@ -220,7 +218,7 @@ function tagsOf(
   const aimedAt = neighbours.find(
     ({ key, entry, isRival }) => isRival && (key === neighbour || entry.component.name === neighbour),
   )
-  if (aimedAt === undefined) repairs.push('the neighbour it is aimed at was not told')
+  if (aimedAt === undefined) repairs.push('the neighbour was missing')
   return [
     ...tags,
     'near-miss',
@@ -237,7 +235,7 @@ export function namesComponent(message: string, { type, component }: ModelWritte
   const own = literal(component.name)
   const noun = type === 'skill' ? 'skill' : '(?:sub)?agent'
   const forms = [
-    // Names of several parts are nobody's ordinary words when they are written with their signs.
+    // A name of several parts, written with its separators, is not an ordinary word.
     ...(/[-_:/.]/.test(component.name) ? [own] : []),
     ...(component.cli_name === component.name ? [] : [literal(component.cli_name)]),
     `/${own}`,
@@ -253,7 +251,7 @@ function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }
 
-/** Whether a component a model speaks of is this one: with or without its plugin, in any spelling of the words. */
+/** Whether a name written by the model means this component: with or without its plugin, in any spelling. */
 function isNameOf(written: string, { component }: ModelWritten): boolean {
   const wanted = [component.name, component.cli_name, `${component.plugin}:${component.name}`]
   return wanted.map(folded).includes(folded(written))

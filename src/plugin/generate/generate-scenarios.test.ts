@@ -192,7 +192,7 @@ test('skills and agents are written by the model, the rest by templates, in the 
       { component: 'hook:Setup::*', origin: 'none', skipped: expect.stringContaining('--init') },
       { component: 'mcp_server:weather' },
     ],
-    warnings: [expect.stringContaining('hook:Setup::* is left out')],
+    warnings: [expect.stringContaining('hook:Setup::* is skipped')],
   })
   expect(metadata.cost_usd).toBeCloseTo(0.006, 12)
   expect(steps[0]).toEqual({ kind: 'stage_start', stage: 'generation', total: 6 })
@@ -216,7 +216,7 @@ test('without a model every skill and agent has scenarios of its own phrases', a
     'reviewer-negative-1',
   ])
   expect(metadata).toMatchObject({ model: null, cost_usd: 0, usage: [], by_origin: { fallback: 6 } })
-  expect(metadata.warnings[0]).toContain('no access to a model')
+  expect(metadata.warnings[0]).toContain('no model is available')
 })
 
 test('a model that answers with prose costs its component the model, and no other one', async () => {
@@ -256,7 +256,7 @@ test.each([
   expect(metadata.components[0]?.warnings.length).toBeGreaterThan(0)
 })
 
-test('what cannot be used is dropped with its reason and asked for once more; what is there is not asked for again', async () => {
+test('unusable scenarios are dropped with a reason and requested once more; filled slots are not requested again', async () => {
   const analysis = analysisOf(greet)
   const config = sampleConfig({ generation: { semantic_variations: false, diversity: 1 } })
   const [slots = []] = slotsOf(greet, analysis, config)
@@ -294,7 +294,7 @@ test('what cannot be used is dropped with its reason and asked for once more; wh
     ideas: { asked: 5, got: 4 },
     repaired: [{ slot: 's5', what: 'base_id was missing' }],
     usage: [{ requests: 2 }],
-    warnings: ['skill greet: the model gave 4 of 5 scenarios that can be used'],
+    warnings: ['skill greet: the model gave 4 of 5 usable scenarios'],
   })
   expect(metadata.components[0]?.dropped.map(({ reason }) => reason)).toEqual([
     'near_duplicate',
@@ -304,7 +304,7 @@ test('what cannot be used is dropped with its reason and asked for once more; wh
   ])
 })
 
-test('the second question says what was wrong and what is written', async () => {
+test('the second request contains what was wrong and what is written so far', async () => {
   const analysis = analysisOf(greet)
   const config = sampleConfig({
     generation: { semantic_variations: false, scenarios_per_component: 2, diversity: 1 },
@@ -393,7 +393,7 @@ test.each<[string, Record<string, unknown>, ModelWritten]>([
   expect(same.metadata.components[0]?.origin).toBe('model')
 })
 
-test('what was kept and is damaged is asked for again', async () => {
+test('a damaged checkpoint is requested again', async () => {
   const analysis = analysisOf(greet)
   const checkpoint = memory()
   const config = sampleConfig()
@@ -446,7 +446,7 @@ test('what the model costs is charged to the budget of the run', async () => {
   expect(budget.state().spentUsd).toBeCloseTo(0.004, 9)
 })
 
-test('what people wrote wins, and what is wrong with it is told before anything is paid', async () => {
+test('hand-written scenarios win, and their errors are reported before anything is paid for', async () => {
   const mine: PluginScenario = {
     id: 'greet-direct-1',
     component_ref: 'greet',

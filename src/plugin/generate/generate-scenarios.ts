@@ -22,7 +22,7 @@ import { writeComponent } from './write-component.ts'
 
 export interface GenerationOptions {
   readonly config: PluginConfig
-  /** null: there is no access to any, and scenarios are made from what the components say. */
+  /** null: no model is available, and scenarios are made from the phrases of the components. */
   readonly model: Model | null
   readonly budget: Budget
   readonly signal: AbortSignal
@@ -38,15 +38,15 @@ export interface Generation {
 }
 
 /**
- * The scenarios of a plugin: model-written for skills and agents, templates for the rest, and those that people wrote. A component
- * whose model fails gets what can be had without one; no component that was paid for is paid for again. The order is that
- * of the analysis, whatever order the answers came in.
+ * The scenarios of a plugin: model-written for skills and agents, templates for the rest, and hand-written ones. A component
+ * whose model fails gets scenarios without a model. A component is never paid for twice. The order is that of the analysis, not that
+ * of the answers.
  */
 export async function generateScenarios(analysis: Analysis, options: GenerationOptions): Promise<Generation> {
   const { config, model, handWritten, onStep } = options
   const entries = componentsInScope(analysis.components, config.scope)
   onStep({ kind: 'stage_start', stage: 'generation', total: entries.length })
-  // What is wrong with the hand-written ones is told before anything is paid for.
+  // Errors in hand-written scenarios are reported before anything is paid for.
   mergeScenarios(analysis, { handWritten, generated: [] })
   const done = await writeAll(entries, analysis, options)
   const generated = nameScenarios(
@@ -91,7 +91,7 @@ async function writeAll(
   return entries.flatMap((entry) => done.get(entry) ?? [])
 }
 
-/** How one component that a model writes for gets its scenarios: from what was kept, from the model, or without one. */
+/** How a skill or agent gets its scenarios: from the checkpoint, from the model, or without a model. */
 function writerOf({
   config,
   model,
@@ -107,7 +107,7 @@ function writerOf({
     if (model === null) return fallbackComponent(plan)
     const asked = await askComponent(plan, { model, budget, limiter, signal, config })
     const written = writeComponent(plan, asked, { model: model.name, degree: config.generation.diversity })
-    // A model that could not be reached may be there when the run is resumed.
+    // A model that could not be reached may be available when the run is resumed.
     if (asked.isPaid) saveComponent(checkpoint, plan, config, written)
     const who = componentLabel(plan.entry.type, plan.entry.component.name)
     onStep({ kind: 'note', level: 'info', message: `${who}: ${written.scenarios.length} scenarios` })
@@ -119,23 +119,23 @@ function warningsOf(records: readonly ComponentScenarios['record'][], isWithoutM
   const without = records.filter(({ origin }) => origin === 'fallback').length
   return [
     ...(isWithoutModel && without > 0
-      ? ['there is no access to a model: scenarios of skills and agents are made from their own phrases']
+      ? ['no model is available: scenarios of skills and agents are made from their own phrases']
       : []),
     ...records.flatMap(({ warnings }) => warnings),
     ...records.flatMap(({ component, skipped }) =>
-      skipped === undefined ? [] : [`${component} is left out: ${skipped}`],
+      skipped === undefined ? [] : [`${component} is skipped: ${skipped}`],
     ),
   ]
 }
 
-/** Where what was paid for is kept, one value per component. */
+/** Stores paid results, one value per component. */
 interface GenerationCheckpoint {
   load(component: string): unknown
   /** Must be on disk when it returns. */
   save(component: string, value: unknown): void
 }
 
-/** What an earlier process has paid for, when it is about the same component and was asked for in the same way; else null. */
+/** The stored scenarios of a component, when component and request have not changed since; else null. */
 function loadComponent(
   checkpoint: GenerationCheckpoint,
   plan: ComponentPlan,
@@ -157,7 +157,7 @@ function saveComponent(
   checkpoint.save(idOf(plan), { key: keyOf(plan, config), cost_usd: costOf(done), ...done })
 }
 
-/** null = unmetered. Stands at the top, for whoever adds up what a run has spent. */
+/** null = unmetered. Stored at the top level, where the cost of a run is summed up. */
 function costOf({ record }: ComponentScenarios): number | null {
   return record.usage.reduce<number | null>((sum, { cost_usd }) => addCost(sum, cost_usd), 0)
 }
@@ -166,7 +166,7 @@ function idOf({ entry }: ComponentPlan): string {
   return componentId(entry.type, entry.component.name)
 }
 
-/** The questions hold all that is known of the component; how they are asked is the rest. */
+/** The prompts contain everything known about the component; the rest of the key is the model settings. */
 function keyOf(plan: ComponentPlan, { generation }: PluginConfig): string {
   const { model, max_tokens, reasoning_effort, temperature } = generation
   return contentHash([

@@ -9,7 +9,7 @@ import type { Merged } from './merge-scenarios.ts'
 /** `generation-metadata.json`: how the scenarios of a run came about, and what they cost. */
 export interface GenerationMetadata {
   readonly schema_version: 1
-  /** null: there was no access to one. */
+  /** null: no model was available. */
   readonly model: string | null
   readonly settings: Pick<
     PluginConfig['generation'],
@@ -25,9 +25,9 @@ export interface GenerationMetadata {
   readonly by_origin: Partial<Record<PluginScenario['origin'], number>>
   /** In the order of the components. */
   readonly components: readonly ComponentRecord[]
-  /** Ids of generated scenarios that a person's took the place of. */
+  /** Ids of generated scenarios that were replaced by hand-written ones. */
   readonly replaced_by_hand: readonly string[]
-  /** Ids of generated scenarios that were there already, word for word. */
+  /** Ids of generated scenarios whose text already existed. */
   readonly duplicates_dropped: readonly string[]
   readonly usage: readonly {
     readonly model: string

@@ -122,14 +122,14 @@ test('temperature, effort and length of the answer are sent, and the system text
   expect(metadata.cost_usd).toBeNull()
 })
 
-test('semantic scenarios are asked for by themselves, with a limit of their own, and only when they are wanted', async () => {
+test('semantic scenarios are requested separately, with their own limit, and only when configured', async () => {
   const server = await openModel(releaseAll)
   const { metadata } = await generate(1, server, { semantic_variations: true, reasoning_effort: 'none' })
   expect(server.seen.map((body) => body.max_tokens)).toEqual([8_000, 1_000])
   expect(metadata.by_type).toMatchObject({ semantic: 1 })
 })
 
-test('components are asked for beside each other, a rate limit or not', async () => {
+test('components are requested in parallel, with or without a rate limit', async () => {
   const server = await openModel(untilAsked(4))
   await generate(4, server, { requests_per_second: 100 }, { max_concurrent: 4 })
   expect(server.most()).toBe(4)

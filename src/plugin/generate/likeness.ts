@@ -1,4 +1,4 @@
-/** What two messages may have in common before they count as one. */
+/** Similarity from which two messages count as duplicates. */
 const limits = { sameIdea: 0.9, otherIdea: 0.75 }
 
 const filler = new Set(
@@ -13,7 +13,7 @@ export interface Worded {
   readonly base: string
 }
 
-/** Whether one of two messages says nothing new beside the other. Variations of one idea may be closer than two ideas. */
+/** Whether two messages are nearly the same. Variations of one idea may be more alike than messages of two ideas. */
 export function isNearDuplicate(a: Worded, b: Worded): boolean {
   const [first, second] = [normalText(a.prompt), normalText(b.prompt)]
   if (first === second) return true

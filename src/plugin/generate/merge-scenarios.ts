@@ -7,17 +7,17 @@ import type { PluginScenario } from './contract.ts'
 import { normalText } from './likeness.ts'
 
 export interface Merged {
-  /** Those that people wrote first, each in the order given. */
+  /** Hand-written ones first, each in the given order. */
   readonly scenarios: readonly PluginScenario[]
-  /** Generated ones whose id a person took. */
+  /** Generated ones whose id a hand-written one has. */
   readonly replaced: readonly string[]
-  /** Generated ones that say word for word what another one of their component says. */
+  /** Generated ones with the same text as another scenario of their component. */
   readonly duplicates: readonly string[]
 }
 
 /**
- * Scenarios of people (of files, and cases) and generated ones as one list. What a person wrote always stays. Throws
- * GantryError INVALID_FILE when two of theirs have one id, or one is about a component that does not exist.
+ * Merges hand-written scenarios (files and cases) with generated ones. Hand-written ones always stay. Throws GantryError
+ * INVALID_FILE when two of them have the same id, or one is about a component that does not exist.
  */
 export function mergeScenarios(
   analysis: Pick<Analysis, 'components' | 'plugin_name'>,
@@ -35,29 +35,29 @@ export function mergeScenarios(
     ids.add(scenario.id.toLowerCase())
     requireComponent(scenario, analysis)
   }
-  const said = new Set(handWritten.map(wordsOf))
+  const known = new Set(handWritten.map(wordsOf))
   const kept: PluginScenario[] = []
   const replaced: string[] = []
   const duplicates: string[] = []
   for (const scenario of generated) {
     const words = wordsOf(scenario)
     if (ids.has(scenario.id.toLowerCase())) replaced.push(scenario.id)
-    else if (said.has(words)) duplicates.push(scenario.id)
+    else if (known.has(words)) duplicates.push(scenario.id)
     else kept.push(scenario)
-    said.add(words)
+    known.add(words)
   }
   return { scenarios: [...handWritten, ...kept], replaced, duplicates }
 }
 
-/** What was said before belongs to it. */
+/** Includes the setup messages. */
 function wordsOf({
   component_type,
   component_ref,
   user_prompt,
   setup_messages = [],
 }: PluginScenario): string {
-  const said = [...setup_messages.map(({ content }) => content), user_prompt].map(wordsIn)
-  return JSON.stringify([component_type, component_ref, ...said])
+  const known = [...setup_messages.map(({ content }) => content), user_prompt].map(wordsIn)
+  return JSON.stringify([component_type, component_ref, ...known])
 }
 
 /** `/a:b` and `/a b` are two commands. */

@@ -32,7 +32,7 @@ test('an id is the component, the type and a number', () => {
   ])
 })
 
-test('components that would share a name are told apart, whatever else is in the plugin', () => {
+test('components with the same slug get different ids, whatever else is in the plugin', () => {
   const [skill, agent, other] = named(
     ['skill', 'review', 'direct-1'],
     ['agent', 'Review', 'direct-1'],

@@ -11,12 +11,12 @@ export interface NamedGroup {
   readonly scenarios: readonly UnnamedScenario[]
 }
 
-/** Room is left for the longest suffix, an arm and a repetition. */
+/** Leaves room for the longest suffix, an arm and a repetition. */
 const maxSlug = 60
 
 /**
  * Gives every scenario an id: `<component>-<type>-<index>`, a file name on every system, unique whatever the case. It depends on
- * the components alone, not on what a model answered, so that the same slot has the same id in every run.
+ * the components alone, not on the answers of a model, so the same slot has the same id in every run.
  */
 export function nameScenarios(groups: readonly NamedGroup[]): readonly PluginScenario[] {
   const slugs = groups.map(({ name }) => slugOf(name))
@@ -34,7 +34,7 @@ export function nameScenarios(groups: readonly NamedGroup[]): readonly PluginSce
   })
 }
 
-/** What of a name may stand in a file name; what is lost or cut is made up for by a hash. */
+/** The name as a file name; a hash replaces what is lost or cut. */
 function slugOf(name: string): string {
   const safe = name.replaceAll(/[^A-Za-z0-9._]+/g, '-').replaceAll(/^[^A-Za-z0-9]+|-+$/g, '')
   const kept = safe === '' ? 'component' : safe
@@ -42,7 +42,7 @@ function slugOf(name: string): string {
   return isWhole && kept.length <= maxSlug ? kept : `${kept.slice(0, maxSlug)}-${hashOf(name)}`
 }
 
-/** Two components may still meet: `a` with `multi-file-ref` and `a-multi` with `file-ref`. */
+/** Two components may still collide: `a` with `multi-file-ref` and `a-multi` with `file-ref`. */
 function untaken(id: string, taken: ReadonlySet<string>): string {
   let found = id
   for (let count = 2; taken.has(found.toLowerCase()); count += 1) found = `${id}-${count}`

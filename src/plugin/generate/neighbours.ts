@@ -1,21 +1,21 @@
 import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentId, componentList } from '../component-list.ts'
 
-/** Another component that a model chooses between. */
+/** Another component that the model could choose instead. */
 export interface Neighbour {
-  /** `n1`, as the model is told. */
+  /** `n1`, used in the prompt. */
   readonly key: string
   readonly entry: AnyComponent
-  /** The files alone show that the two say nearly the same of themselves. */
+  /** The analysis found that the two have nearly the same description or trigger phrase. */
   readonly isRival: boolean
 }
 
 const rivalry: ReadonlySet<string> = new Set(['OVERLAPPING_DESCRIPTIONS', 'SHARED_TRIGGER'])
 
-/** More would only make the prompt long. */
+/** Keeps the prompt short. */
 const most = 30
 
-/** The components beside which a skill or an agent is listed, rivals first. Hooks and servers are not chosen by what they say. */
+/** The components listed together with a skill or an agent, rivals first. Hooks and servers are not chosen by their description. */
 export function neighboursOf(
   analysis: Pick<Analysis, 'components' | 'findings'>,
   { type, component }: AnyComponent,

@@ -7,7 +7,7 @@ import { planSlots } from './plan-slots.ts'
 const slots = (total: number, degree: number) =>
   planSlots({ componentType: 'skill', total, diversity: degree, semantic: true, hasRival: false })
 
-test('a portion is no larger than its answer is likely to be long, and semantic slots have a limit of their own', () => {
+test('a batch fits the likely length of its answer, and semantic slots have their own limit', () => {
   const config = sampleConfig({
     generation: { max_tokens: 4_000, reasoning_effort: 'none' },
     tuning: { token_estimates: { output_per_scenario: 1_000, semantic_gen_max_tokens: 600 } },
@@ -21,7 +21,7 @@ test('a portion is no larger than its answer is likely to be long, and semantic 
   expect(batches.map(({ maxTokens }) => maxTokens)).toEqual([4_000, 4_000, 600])
 })
 
-test('beside the limit for semantic slots there is room for thoughts, but never more than for any answer', () => {
+test('the limit for semantic slots leaves room for thinking, but never exceeds max_tokens', () => {
   const limits = (effort: string, most: number) =>
     batchSlots(slots(5, 1), sampleConfig({ generation: { max_tokens: most, reasoning_effort: effort } })).at(
       -1,
@@ -31,7 +31,7 @@ test('beside the limit for semantic slots there is room for thoughts, but never 
   expect(limits('high', 1_500)).toBe(1_500)
 })
 
-test('every slot is asked for once, slots of one idea together where they fit', () => {
+test('every slot is requested once, slots of one idea together where they fit', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),

@@ -6,7 +6,7 @@ import { componentPrompt, type ModelWritten } from './component-prompt.ts'
 import { type Neighbour, neighboursOf } from './neighbours.ts'
 import { planSlots, type ScenarioSlot } from './plan-slots.ts'
 
-/** What will be asked of a model about one component. Known before anything is spent. */
+/** The requests to the model about one component. Known before anything is spent. */
 export interface ComponentPlan {
   readonly entry: ModelWritten
   readonly neighbours: readonly Neighbour[]
@@ -26,23 +26,23 @@ export function planComponent(
   return { entry, neighbours, slots, batches: batchSlots(slots, config) }
 }
 
-/** The first questions; later ones also tell what is written already, and what was wrong. */
+/** The first prompts. Later ones also contain the scenarios written so far and what was wrong. */
 export function plannedPrompts({ entry, neighbours, batches }: ComponentPlan): readonly string[] {
   return batches.map(({ slots }) =>
     componentPrompt({ entry, neighbours, slots, ideas: [], written: [], problems: [] }),
   )
 }
 
-/** What is asked for with one question. */
+/** The slots of one request. */
 export interface SlotBatch {
   readonly slots: readonly ScenarioSlot[]
-  /** The answer may be so long. */
+  /** Limit of the answer. */
   readonly maxTokens: number
 }
 
 /**
- * Slots in portions whose answers are likely to fit into `max_tokens`: an answer that is cut off is lost and paid. Slots of
- * one idea stay together. Semantic ones come last, with a limit of their own, beside which there is room for thoughts.
+ * Slots in batches whose answers are likely to fit into `max_tokens`: a truncated answer is paid for and lost. Slots of one idea stay
+ * together. Semantic ones come last, with their own limit plus room for thinking.
  */
 export function batchSlots(
   slots: readonly ScenarioSlot[],
@@ -75,7 +75,7 @@ type Estimates = Pick<
   'output_per_scenario' | 'semantic_gen_max_tokens'
 >
 
-/** What a model is reckoned to write to fill these slots. For the semantic ones it is never given more room than their limit. */
+/** The estimated length of the answer for these slots. Semantic slots never exceed their own limit. */
 export function answerTokens(slots: readonly ScenarioSlot[], estimates: Estimates): number {
   const semantic = slots.filter(({ type }) => type === 'semantic').length
   return (

@@ -10,7 +10,7 @@ const wishes = fc.record({
   hasRival: fc.boolean(),
 })
 
-test('the types add up to what was asked for, whatever is asked for', () => {
+test('the counts per type always add up to the total', () => {
   fc.assert(
     fc.property(wishes, ({ total, componentType, semantic }) => {
       const counts = distribution(total, { componentType, semantic })

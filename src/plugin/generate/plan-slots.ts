@@ -1,9 +1,9 @@
 import type { ComponentType } from '../contract.ts'
 import { type ScenarioType, type SemanticVariation, semanticVariationTypes } from './contract.ts'
 
-/** One scenario that is wanted. What it must be is decided here; the model only fills it. */
+/** One scenario to be written. Its type and idea are decided here; the model only writes it. */
 export interface ScenarioSlot {
-  /** `s1`, as the model is told. */
+  /** `s1`, used in the prompt. */
   readonly id: string
   readonly type: ScenarioType
   /** Counted from 1 within the type. */
@@ -17,8 +17,8 @@ export interface ScenarioSlot {
 }
 
 /**
- * near_miss: close to what the component says of itself, and not its business. neighbour: the same, and another component's
- * business. unrelated: nothing to do with it.
+ * near_miss: close to the description, but not a task of the component. neighbour: a near miss that is a task of another component.
+ * unrelated: nothing to do with it.
  */
 export type NegativeKind = 'near_miss' | 'neighbour' | 'unrelated'
 
@@ -27,11 +27,11 @@ export interface SlotWishes {
   readonly total: number
   readonly diversity: number
   readonly semantic: boolean
-  /** Another component says nearly the same of itself. */
+  /** Another component has nearly the same description. */
   readonly hasRival: boolean
 }
 
-/** In the order in which scenarios are written down. */
+/** The order of scenarios in the output. */
 export const slotTypes: readonly ScenarioType[] = [
   'direct',
   'semantic',
@@ -41,7 +41,7 @@ export const slotTypes: readonly ScenarioType[] = [
   'negative',
 ]
 
-/** The slots of one component: types by the distribution, ideas dealt round, so that none has more variations than may be. */
+/** The slots of one component: types by the distribution, ideas in turn, so no idea has too many variations. */
 export function planSlots({
   componentType,
   total,
@@ -105,19 +105,19 @@ export function distribution(
 }
 
 interface Diversity {
-  /** Situations that differ from each other. */
+  /** Different ideas. */
   readonly baseCount: number
-  /** Scenarios that may share one situation, at most. */
+  /** Maximum number of scenarios per idea. */
   readonly variationsPerBase: number
 }
 
-/** How many ideas of their own `total` scenarios have. 1: every scenario has one; lower: fewer ideas, each in several variations. */
+/** The number of ideas for `total` scenarios. 1: one idea per scenario; lower: fewer ideas, each in several variations. */
 export function diversity(total: number, asked: number): Diversity {
   const degree = Math.min(1, Math.max(0.1, asked))
   return { baseCount: roundedUp(total * degree), variationsPerBase: roundedUp(1 / degree) }
 }
 
-/** Rounded up, but not for the noise of a multiplication: 10 x 0.7 is 7. */
+/** Rounds up, ignoring floating-point noise: 10 x 0.7 is 7. */
 function roundedUp(value: number): number {
   return Math.ceil(Number(value.toFixed(9)))
 }

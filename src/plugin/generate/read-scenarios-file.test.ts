@@ -205,6 +205,6 @@ test.each([
   expect(await problem(content)).toContain(expected)
 })
 
-test('a file that is not there is told as such', async () => {
+test('a missing file is reported as missing', async () => {
   await expect(readScenariosFile('/no/such/file.yaml')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

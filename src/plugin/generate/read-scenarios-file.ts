@@ -3,8 +3,8 @@ import type { PluginScenario, SetupMessage } from './contract.ts'
 import { scenariosFileSchema, type WrittenScenario } from './scenarios-schema.ts'
 
 /**
- * Scenarios of a file a person wrote, YAML or JSON, with everything that may be left out filled in. Throws GantryError
- * INVALID_FILE with `file:line:col`, NOT_FOUND when it is not there. Whether the components exist is seen when they are merged.
+ * Reads hand-written scenarios from a YAML or JSON file and fills in the defaults. Throws GantryError INVALID_FILE with
+ * `file:line:col`, or NOT_FOUND. Whether the components exist is checked when scenarios are merged.
  */
 export async function readScenariosFile(path: string): Promise<readonly PluginScenario[]> {
   const source = readYaml(path, scenariosFileSchema)
@@ -19,7 +19,7 @@ export async function readScenariosFile(path: string): Promise<readonly PluginSc
         source,
         at,
         `the id '${id}' is taken by scenario ${earlier + 1}`,
-        'Ids become file names, and some file systems do not tell upper from lower case.',
+        'Ids become file names, and some file systems ignore case.',
       )
     first.set(id.toLowerCase(), index)
   }

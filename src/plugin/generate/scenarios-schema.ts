@@ -15,10 +15,10 @@ const toolPattern = z.strictObject({
   input_match: z
     .union([z.string(), z.record(z.string(), z.unknown())])
     .exactOptional()
-    .describe('What its input must hold.'),
+    .describe('What its input must contain.'),
 })
 const common = {
-  name: text.describe('Of the grader.'),
+  name: text.describe('Name of the grader.'),
   weight: z.number().positive().describe('Its share of the score.'),
   arm: z.enum(['default', 'with-only', 'both']).describe('In which arms it is scored.'),
 }
@@ -27,22 +27,22 @@ const graderSchema = z.discriminatedUnion('type', [
   z.strictObject({
     ...common,
     type: z.literal('regex'),
-    pattern: z.string().describe('What is looked for.'),
-    flags: z.string().describe('Of the pattern.'),
+    pattern: z.string().describe('The pattern.'),
+    flags: z.string().describe('Flags of the pattern.'),
     match: z
       .union([
         z.enum(['contains', 'not_contains']),
-        z.strictObject({ count: z.int().min(0).describe('Exactly so often.') }),
+        z.strictObject({ count: z.int().min(0).describe('Exact number of matches.') }),
       ])
-      .describe('How often it must be found.'),
-    target: target.describe('Where it is looked for.'),
+      .describe('How often the pattern must match.'),
+    target: target.describe('The text that is searched.'),
   }),
   z.strictObject({
     ...common,
     type: z.literal('tool_used'),
     use: toolPattern.describe('Which calls.'),
-    min: z.int().min(0).describe('At least so many.'),
-    max: z.int().min(0).nullable().describe('At most so many; null: any number.'),
+    min: z.int().min(0).describe('Minimum number of calls.'),
+    max: z.int().min(0).nullable().describe('Maximum number of calls; null: no limit.'),
   }),
   z.strictObject({
     ...common,
@@ -54,12 +54,12 @@ const graderSchema = z.discriminatedUnion('type', [
     ...common,
     type: z.literal('file_exists'),
     path: text.describe('A glob in the workspace.'),
-    exists: z.boolean().describe('Whether it must be there.'),
+    exists: z.boolean().describe('Whether the file must exist.'),
   }),
   z.strictObject({
     ...common,
     type: z.literal('llm'),
-    criteria: text.describe('What the judge looks for.'),
+    criteria: text.describe('What the judge checks.'),
     focus: target.describe('What the judge sees.'),
   }),
   z.strictObject({
@@ -70,26 +70,26 @@ const graderSchema = z.discriminatedUnion('type', [
   }),
 ])
 
-/** What a case of `claude plugin eval` says beyond prompt and expectation, as it stands in a `scenarios.json` of ours. */
-// Every key of the contract has to be here: a file of ours must stay readable.
+/** The fields of a `claude plugin eval` case beyond prompt and expectation, as written to `scenarios.json`. */
+// Every key of the contract must be here: our own files must stay readable.
 const caseFactsSchema = z.strictObject({
-  dir: text.describe('Where the case lies.'),
+  dir: text.describe('Directory of the case.'),
   graders: z.array(graderSchema).describe('Its graders.'),
-  runs: z.int().min(1).exactOptional().describe('How often it is tried.'),
-  model: text.exactOptional().describe('Of the agent.'),
-  max_turns: z.int().min(1).exactOptional().describe('Answers of the model.'),
-  timeout_ms: z.int().min(1).exactOptional().describe('Of one trial.'),
-  allowed_tools: z.array(text).exactOptional().describe('Tools that need no permission.'),
-  disallowed_tools: z.array(text).exactOptional().describe('Tools the agent does not have.'),
-  append_system_prompt: z.string().exactOptional().describe('Behind the system prompt.'),
-  env: z.record(z.string(), z.string()).exactOptional().describe('Variables of the agent.'),
-  plugins: z.array(text).exactOptional().describe('Further plugins, absolute.'),
-  scaffold_script: text.exactOptional().describe('Runs in the workspace first, if allowed.'),
-  history_file: text.exactOptional().describe('A transcript to go on with.'),
-  add_dirs: z.array(text).exactOptional().describe('Further directories to read.'),
+  runs: z.int().min(1).exactOptional().describe('How often it is run.'),
+  model: text.exactOptional().describe('Model of the agent.'),
+  max_turns: z.int().min(1).exactOptional().describe('Maximum number of model responses.'),
+  timeout_ms: z.int().min(1).exactOptional().describe('Time limit of one trial.'),
+  allowed_tools: z.array(text).exactOptional().describe('Tools that are allowed without asking.'),
+  disallowed_tools: z.array(text).exactOptional().describe('Tools the agent cannot use.'),
+  append_system_prompt: z.string().exactOptional().describe('Appended to the system prompt.'),
+  env: z.record(z.string(), z.string()).exactOptional().describe('Environment variables of the agent.'),
+  plugins: z.array(text).exactOptional().describe('Additional plugins, absolute paths.'),
+  scaffold_script: text.exactOptional().describe('Runs in the workspace before the agent, if allowed.'),
+  history_file: text.exactOptional().describe('A transcript to continue.'),
+  add_dirs: z.array(text).exactOptional().describe('Additional directories the agent may read.'),
 } satisfies Record<keyof EvalCaseFacts, z.ZodType>)
 
-/** Arm and repetition are added to it to name a trial's directory. */
+/** Arm and repetition are appended to it in the name of a trial's directory. */
 const maxId = 120
 
 const idSchema = z
@@ -111,13 +111,13 @@ const workspacePath = z
     },
   )
 
-/** What a scenario has besides its id; every field that has a default may be left out. */
+/** All fields of a scenario but its id; fields with a default are optional. */
 export const scenarioFields = {
   component_ref: z
     .string()
     .default('')
-    .describe('Name of the component it is about. Empty only when graders alone decide.'),
-  component_type: z.enum(componentTypes).describe('What kind of component it is about.'),
+    .describe('Name of the component under test. Empty only when graders alone decide.'),
+  component_type: z.enum(componentTypes).describe('Type of the component under test.'),
   expected_component: z.string().exactOptional().describe('Default: component_ref.'),
   scenario_type: z
     .enum(scenarioTypes)
@@ -126,7 +126,7 @@ export const scenarioFields = {
   user_prompt: z
     .string()
     .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty' })
-    .describe('What is asked of the agent, sent as it is.'),
+    .describe('The prompt, sent unchanged.'),
   expected_trigger: z
     .boolean()
     .exactOptional()
@@ -134,52 +134,55 @@ export const scenarioFields = {
   setup_messages: z
     .array(
       z.strictObject({
-        role: z.enum(['user', 'assistant']).describe('Who said it.'),
+        role: z.enum(['user', 'assistant']).describe('Author of the message.'),
         content: z
           .string()
           .refine((content) => content.trim() !== '', { error: 'must not be empty' })
-          .describe('What was said.'),
+          .describe('Text of the message.'),
       }),
     )
     .exactOptional()
-    .describe('What was said before, in order.'),
+    .describe('Earlier messages of the conversation, in order.'),
   setup_context: z
     .string()
     .min(1)
     .exactOptional()
-    .describe('Older spelling: one message of the user before.'),
-  original_trigger_phrase: z.string().exactOptional().describe('The phrase it says in other words.'),
+    .describe('Older spelling: one earlier message of the user.'),
+  original_trigger_phrase: z
+    .string()
+    .exactOptional()
+    .describe('The trigger phrase that the prompt rephrases.'),
   semantic_variation_type: z
     .enum(semanticVariationTypes)
     .exactOptional()
-    .describe('In which way it says so.'),
+    .describe('How it rephrases the phrase.'),
   expected_file_reference: z.string().min(1).exactOptional().describe('Older spelling, for one file.'),
   expected_file_references: z
     .array(z.string().min(1))
     .exactOptional()
     .describe('Files the prompt refers to with @.'),
-  reasoning: z.string().exactOptional().describe('Why it should end so, for people.'),
+  reasoning: z.string().exactOptional().describe('Why this outcome is expected, for readers.'),
   origin: z
     .enum(['model', 'template', 'fallback', 'file', 'case'])
     .default('file')
     .describe('Where it came from.'),
-  tags: z.array(z.string().min(1)).exactOptional().describe('For people, and for reports.'),
+  tags: z.array(z.string().min(1)).exactOptional().describe('Shown in reports.'),
   files: z
     .record(workspacePath, z.string())
     .exactOptional()
-    .describe('Files the workspace begins with: path and content.'),
+    .describe('Initial files of the workspace: path and content.'),
   needs_tools: z
     .array(z.string().min(1))
     .exactOptional()
-    .describe('Tools it cannot do without, although they are disallowed by default.'),
-  case: caseFactsSchema.exactOptional().describe('What a case of `claude plugin eval` says beyond it.'),
+    .describe('Tools it needs, even when they are disallowed by default.'),
+  case: caseFactsSchema.exactOptional().describe('Further fields of a `claude plugin eval` case.'),
 } satisfies Record<Exclude<keyof PluginScenario, 'id'>, z.ZodType> & Record<string, z.ZodType>
 
 const scenarioSchema = z
   .strictObject({ id: idSchema, ...scenarioFields })
   .refine(({ component_ref, case: facts }) => component_ref !== '' || (facts?.graders.length ?? 0) > 0, {
     path: ['component_ref'],
-    error: 'must name a component: only a case with graders can do without',
+    error: 'must name a component, unless it is a case with graders',
   })
   .refine(
     ({ scenario_type, expected_trigger }) =>
@@ -196,23 +199,23 @@ const scenarioSchema = z
     ({ setup_messages, setup_context }) => setup_messages === undefined || setup_context === undefined,
     {
       path: ['setup_context'],
-      error: 'say setup_messages or setup_context, not both',
+      error: 'use setup_messages or setup_context, not both',
     },
   )
   .refine(
     ({ expected_file_reference, expected_file_references }) =>
       expected_file_reference === undefined || expected_file_references === undefined,
-    { path: ['expected_file_reference'], error: 'say expected_file_references alone' },
+    { path: ['expected_file_reference'], error: 'use only expected_file_references' },
   )
 
 export type WrittenScenario = z.output<typeof scenarioSchema>
 
-/** Hand-written scenarios, and the `scenarios.json` of a run. A bare list will do. */
+/** Hand-written scenarios, and the `scenarios.json` of a run. A bare list is accepted. */
 export const scenariosFileSchema = z.union([
   z.strictObject({
     $schema: z.string().exactOptional().describe('For editors.'),
     schema_version: z.literal(1).exactOptional(),
-    plugin_name: z.string().exactOptional().describe('The plugin they are about, for people.'),
+    plugin_name: z.string().exactOptional().describe('Name of the plugin, for readers.'),
     scenarios: z.array(scenarioSchema).min(1).describe('The scenarios.'),
   }),
   z.array(scenarioSchema).min(1),

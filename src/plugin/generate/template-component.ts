@@ -7,7 +7,7 @@ import { hookTemplates } from './templates/hook-templates.ts'
 import { mcpTemplates } from './templates/mcp-templates.ts'
 import { skillTemplates } from './templates/skill-templates.ts'
 
-/** The scenarios of a component that needs no model; null for one that does. */
+/** The scenarios of a component made from templates; null for one that needs a model. */
 export function templateComponent(
   entry: AnyComponent,
   analysis: Pick<Analysis, 'components' | 'plugin_load_result'>,

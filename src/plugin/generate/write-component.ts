@@ -10,7 +10,7 @@ import type { Draft } from './fill-slots.ts'
 import type { ComponentPlan } from './plan-component.ts'
 import { diversity, slotTypes } from './plan-slots.ts'
 
-/** What a model wrote as scenarios, with phrases of the component in the place of a type it failed at altogether. */
+/** The scenarios of a model; a type without any usable scenario is filled with phrases of the component. */
 export function writeComponent(
   plan: ComponentPlan,
   asked: ComponentAnswers,
@@ -93,11 +93,12 @@ function warningsOf(
   instead: number,
 ): string[] {
   const who = componentLabel(type, component.name)
-  const filling = instead === 0 ? '' : `; ${counted(instead, 'scenario is', 'scenarios are')} made without it`
+  const filling =
+    instead === 0 ? '' : `; ${counted(instead, 'scenario is', 'scenarios are')} made without a model`
   return [
     ...failures.map((message) => `${who}: the model could not be used: ${message}`),
     ...(drafts.length < wanted
-      ? [`${who}: the model gave ${drafts.length} of ${wanted} scenarios that can be used${filling}`]
+      ? [`${who}: the model gave ${drafts.length} of ${wanted} usable scenarios${filling}`]
       : []),
   ]
 }

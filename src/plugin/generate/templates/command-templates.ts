@@ -2,7 +2,7 @@ import type { CommandComponent } from '../../analyze/contract.ts'
 import type { TemplateScenarios, UnnamedScenario } from '../component-record.ts'
 import { workspaceFiles } from './workspace-files.ts'
 
-/** A command as it is typed, with arguments and with files; and asked for in words, when it should stay quiet. */
+/** The command typed plainly, with arguments and with files; and a request in words, for which it must not fire. */
 export function commandTemplates(command: CommandComponent): TemplateScenarios {
   const { name, invocation, argument_hint: hint } = command
   const facts = {
@@ -94,7 +94,7 @@ const table: readonly (readonly [readonly string[], string])[] = [
   [['number', 'count', 'num', 'limit', 'amount'], '42'],
 ]
 
-/** A flag or one of several words to choose from stands for itself. */
+/** A flag, or the first of several choices, is used literally. */
 function valueFor(hint: string): string {
   const words = hint
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')

@@ -43,7 +43,7 @@ const sessionEnd: Maker = ({ matcher }) =>
     ? requests(fires('greeting', 'Hello, and goodbye: that was all I wanted.'))
     : skipped('the sessions of an evaluation end by clear or other; its matcher fits neither')
 
-/** An agent of the plugin that fits, or one the CLI brings. */
+/** A matching agent of the plugin, or a built-in one. */
 const subagents =
   (count: 1 | 2): Maker =>
   ({ matcher }, { components }) => {
@@ -52,8 +52,7 @@ const subagents =
       readMatcher(matcher).kind === 'all'
         ? 'general-purpose'
         : types.find((type) => hookMatches(matcher, type))
-    if (agent === undefined)
-      return skipped('its matcher fits no agent of the plugin and none of the built-in ones')
+    if (agent === undefined) return skipped('its matcher matches no agent of the plugin and no built-in one')
     const more = { tools: ['Agent', 'Task'], files: workspaceFiles(['README.md', 'notes.txt']) }
     const two = [
       fires(
@@ -66,7 +65,7 @@ const subagents =
     return requests(...two.slice(0, count))
   }
 
-/** A command or a skill that a person types is expanded. */
+/** A command or skill that a user types is expanded. */
 const expansion: Maker = ({ matcher }, { components }) => {
   const typed = [
     ...components.commands.map(({ cli_name, invocation }) => ({ name: cli_name, invocation })),
@@ -136,13 +135,13 @@ const makers: Readonly<Record<string, Maker>> = {
   FileChanged: never('which files are watched is decided while the session runs'),
   PreModelSwitch: never('a switch would outlast its scenario: the session keeps the other model'),
   PostModelSwitch: never('a switch would outlast its scenario: the session keeps the other model'),
-  Notification: never('notifications are for the person at a terminal'),
+  Notification: never('notifications need a user at a terminal'),
   PermissionDenied: never('it happens only in the permission mode auto'),
   Setup: never('it happens only when the CLI is started with --init or --maintenance'),
   StopFailure: never('it happens only when the model cannot be reached'),
-  ConfigChange: never('nobody changes settings while a scenario runs'),
+  ConfigChange: never('settings do not change while a scenario runs'),
   CwdChanged: never('the CLI does not run hooks of this event in a session without a terminal'),
-  DirectoryAdded: never('nobody adds a directory while a scenario runs'),
+  DirectoryAdded: never('no directory is added while a scenario runs'),
   TaskCreated: never('the tools for tasks are off in a session without a terminal'),
   TaskCompleted: never('the tools for tasks are off in a session without a terminal'),
   TeammateIdle: never('a scenario has no team'),

@@ -19,7 +19,7 @@ export type HookPrompts =
       readonly requests: readonly HookPrompt[]
       readonly warnings?: readonly string[]
     }
-  /** The event cannot happen in a session that nobody sits at. */
+  /** The event cannot happen in an unattended session. */
   | { readonly kind: 'skipped'; readonly reason: string }
 
 /** What else decides whether an event can happen. */
@@ -27,7 +27,7 @@ export interface HookSurroundings {
   readonly components: Components
   /** Nothing asks for a permission. */
   readonly permissionBypass: boolean
-  /** Tools the CLI really has; null: nobody asked it yet. */
+  /** Tools the CLI reported; null: the CLI has not been started yet. */
   readonly cliTools: readonly string[] | null
   /** Tools that need none. */
   readonly allowedTools: readonly string[]

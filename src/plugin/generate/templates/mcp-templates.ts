@@ -54,7 +54,7 @@ export function mcpTemplates(
           ...facts,
           suffix: 'edge_case-1',
           scenario_type: 'edge_case',
-          user_prompt: `${domain?.direct ?? requestFor(name, tool)} If you are not allowed in, tell me what it said.`,
+          user_prompt: `${domain?.direct ?? requestFor(name, tool)} If you are not allowed in, tell me what it words.`,
           expected_trigger: true,
           reasoning: 'The server needs credentials, and may refuse.',
         }
@@ -91,7 +91,7 @@ function requestFor(server: string, tool: string | undefined): string {
   }
 }
 
-/** A longer word may go on: `githubserver` is about GitHub, `capital` is no API. */
+/** A keyword may be the beginning of a word: `githubserver` is about GitHub. `capital` is not an API. */
 function domainOf(server: string): McpDomain | undefined {
   const words = wordsOf(server)
   return mcpDomains.find(({ keyword }) =>
@@ -107,12 +107,12 @@ function otherDomain(
   own: McpDomain | undefined,
   { name, plugin, description, known_tools }: McpServerComponent,
 ): string {
-  const said = `${plugin} ${name} ${description} ${known_tools.join(' ')}`.toLowerCase()
-  const other = elsewhere.find((keyword) => keyword !== own?.keyword && !said.includes(keyword))
-  return mcpDomains.find(({ keyword }) => keyword === other)?.paraphrased ?? unrelatedRequest([said])
+  const words = `${plugin} ${name} ${description} ${known_tools.join(' ')}`.toLowerCase()
+  const other = elsewhere.find((keyword) => keyword !== own?.keyword && !words.includes(keyword))
+  return mcpDomains.find(({ keyword }) => keyword === other)?.paraphrased ?? unrelatedRequest([words])
 }
 
-/** Tools are told with the prefix of their server, or without. */
+/** Tool names with or without the prefix of their server. */
 function withoutPrefix(tool: string, { tool_prefix }: McpServerComponent): string {
   return tool.startsWith(tool_prefix) ? tool.slice(tool_prefix.length) : tool
 }
@@ -132,7 +132,7 @@ interface McpDomain {
   readonly paraphrased: string
 }
 
-/** What people ask of servers whose name says what they are for. The first row whose word is in the name decides. */
+/** Requests for servers whose name shows their purpose. The first row whose keyword is in the name decides. */
 const mcpDomains: readonly McpDomain[] = [
   {
     keyword: 'github',

@@ -2,7 +2,7 @@ import type { SkillComponent } from '../../analyze/contract.ts'
 import type { TemplateScenarios, UnnamedScenario } from '../component-record.ts'
 
 /**
- * A skill that no model can invoke is no matter of wording: a person types its name, or nobody starts it. null for a skill
+ * A skill that no model can invoke is not tested by wording: a user types its name, or it never starts. null for a skill
  * that a model does choose.
  */
 export function skillTemplates(skill: SkillComponent): TemplateScenarios | null {

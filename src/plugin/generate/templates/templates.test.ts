@@ -65,7 +65,7 @@ test('every file a command refers to is in the workspace', () => {
   }
 })
 
-test('a command no model may invoke is asked for in words, and stays quiet', () => {
+test('a command that no model may invoke is requested in words and must not fire', () => {
   const { scenarios } = commandTemplates(sampleCommand('x', { disable_model_invocation: true }))
   expect(scenarios.map(({ suffix }) => suffix)).toEqual([
     'basic',
@@ -76,13 +76,13 @@ test('a command no model may invoke is asked for in words, and stays quiet', () 
   ])
 })
 
-test('a hint that is too long costs its scenario and is told', () => {
+test('a hint that is too long drops its scenario with a warning', () => {
   const { scenarios, warnings } = commandTemplates(sampleCommand('x', { argument_hint: 'y'.repeat(1_001) }))
   expect(scenarios).toHaveLength(5)
   expect(warnings).toEqual(['command x: its argument hint is longer than 1000 characters'])
 })
 
-test('a skill that only people start is typed; one that nobody can start is left out; any other needs a model', () => {
+test('a skill that only users can start is typed; one that cannot be started is skipped; any other needs a model', () => {
   const typed = skillTemplates(sampleSkill('greet', { disable_model_invocation: true }))
   expect(
     typed?.scenarios.map(({ user_prompt, expected_trigger }) => [user_prompt, expected_trigger]),
@@ -140,7 +140,7 @@ test('a negative never uses a tool that fits on its way to another', () => {
   ])
 })
 
-test('nobody looks for files with a command when commands are what is hooked', () => {
+test('no shell command is used to find files when Bash is hooked', () => {
   expect(brief(sampleHook('PreToolUse', 'Bash', { matching_tools: ['Bash'] }))).toEqual([
     ['bash-direct', true, 'Bash'],
     ['read-negative', false, 'Read'],
@@ -148,7 +148,7 @@ test('nobody looks for files with a command when commands are what is hooked', (
   ])
 })
 
-test('a tool the CLI does not have is told, and not asked for', () => {
+test('a tool that the CLI does not have is reported and not requested', () => {
   const cliTools = ['Task', 'Bash', 'Read', 'Write']
   const some = hooks(sampleHook('PreToolUse', 'Glob|Agent', { matching_tools: ['Glob', 'Agent', 'Task'] }), {
     cliTools,
@@ -182,7 +182,7 @@ test.each([null, '*', ''])('the matcher %j fits everything: one request, nothing
   ])
 })
 
-test('a pattern fits the tools of the plugin, and an unknown name is asked for by that name', () => {
+test('a pattern matches the tools of the plugin, and an unknown tool is requested by its name', () => {
   expect(brief(sampleHook('PreToolUse', 'mcp__plugin_demo_weather__.*'))[0]).toEqual([
     'mcp-plugin-demo-weather-forecast-direct',
     true,
@@ -195,7 +195,7 @@ test('a pattern fits the tools of the plugin, and an unknown name is asked for b
   )
 })
 
-test('requests are about files that are there', () => {
+test('requests refer only to files that exist', () => {
   const tools = ['Read', 'Edit', 'Glob', 'Grep', 'NotebookEdit', 'MultiEdit']
   for (const scenario of hooks(sampleHook('PreToolUse', tools.join('|'), { matching_tools: tools }))
     .scenarios) {
@@ -206,7 +206,7 @@ test('requests are about files that are there', () => {
   }
 })
 
-test('a failure is brought about where a tool can fail, and told where it cannot', () => {
+test('a failure is provoked where a tool can fail, and skipped with a reason where it cannot', () => {
   const failing = hooks(sampleHook('PostToolUseFailure', 'Bash|Read', { matching_tools: ['Bash', 'Read'] }))
   expect(failing.scenarios[0]).toMatchObject({
     suffix: 'bash-direct',
@@ -215,11 +215,11 @@ test('a failure is brought about where a tool can fail, and told where it cannot
   expect(failing.warnings?.[0]).toContain('no scenario for Read')
   expect(brief(sampleHook('PostToolUseFailure', null))).toEqual([['bash-direct', true, 'Bash']])
   expect(hooks(sampleHook('PostToolUseFailure', 'Glob', { matching_tools: ['Glob'] })).skipped).toContain(
-    'refused before it runs',
+    'rejected before it runs',
   )
 })
 
-test('permissions are asked for only where they are not bypassed or given', () => {
+test('permission requests are provoked only where permissions are neither bypassed nor granted', () => {
   const hook = sampleHook('PermissionRequest', 'Bash|Write|Read', {
     matching_tools: ['Bash', 'Write', 'Read'],
   })
@@ -333,7 +333,7 @@ test('events of subagents name an agent that fits, those of commands a command',
 const mcp = (name: string, more = {}, skipAuthRequired = true) =>
   mcpTemplates(sampleServer(name, more), { skipAuthRequired })
 
-test('a server whose name says what it is for gets what people ask of such a server', () => {
+test('a server with a telling name gets typical requests for such a server', () => {
   expect(mcp('weather').scenarios.map(({ suffix, user_prompt }) => [suffix, user_prompt])).toEqual([
     ['direct-1', 'What is the weather in Berlin right now?'],
     ['paraphrased-1', 'Should I take an umbrella when I go out in Berlin today?'],

@@ -64,7 +64,7 @@ function skillRequest(skills: HookSurroundings['components']['skills']): ToolPro
   return skill === undefined ? null : { prompt: `Use the skill ${skill.cli_name} now.` }
 }
 
-/** Reading in one's own directory is never asked about. */
+/** Reading in the working directory never needs permission. */
 function needsPermission(tool: string): boolean {
   return !['Read', 'Glob', 'Grep', 'Task', 'Agent', 'Skill', 'TodoWrite'].includes(tool)
 }
@@ -98,7 +98,7 @@ function oneName(tools: readonly string[]): readonly string[] {
   return tools.includes('Agent') ? tools.filter((tool) => tool !== 'Task') : tools
 }
 
-/** Servers connect late, so that their tools are not told at the start. */
+/** Servers connect late, so their tools are unknown at the start. */
 function hasTool(tool: string, { cliTools }: HookSurroundings): boolean {
   return cliTools === null || tool.startsWith('mcp__') || cliTools.some((own) => hookMatches(own, tool))
 }
@@ -118,9 +118,9 @@ function negatives({ matcher }: HookComponent, surroundings: HookSurroundings): 
 }
 
 function whyNot(event: string, tool: string, rule: string | null): string {
-  if (rule !== null) return `no request is known for which \`${rule}\` holds`
+  if (rule !== null) return `no request is known that matches \`${rule}\``
   if (event === 'PostToolUseFailure')
-    return `a bad call of ${tool} is refused before it runs, which is no failure`
+    return `a bad call of ${tool} is rejected before it runs, so it does not fail`
   return `${tool} needs no permission`
 }
 
@@ -144,7 +144,7 @@ export function conditionOf({ handlers }: Pick<HookComponent, 'handlers'>): stri
   return rules.length === 0 || rules.includes('') ? null : (rules[0] ?? null)
 }
 
-/** The request for a tool, such that the rule fits; null when the rule is about another tool, or we cannot tell. */
+/** A request for a tool that matches the rule; null when the rule is about another tool or cannot be evaluated. */
 function requestUnder(rule: string, tool: string): ToolPrompt | null {
   const [, ruled = '', detail] = /^([\w*]+)(?:\((.*)\))?$/s.exec(rule) ?? []
   if (ruled !== tool) return null
