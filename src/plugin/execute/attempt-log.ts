@@ -6,7 +6,7 @@ import { systemClock } from '../../io/clock.ts'
 import { type PriceTable, price } from '../../models/pricing.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
 import type { TranscriptError } from './contract.ts'
-import { foldTranscript, type TranscriptFold } from './transcript/fold-transcript.ts'
+import { foldTranscript, type TranscriptFold } from './fold-transcript.ts'
 
 export interface AttemptLogOptions {
   readonly recorder: EventRecorder

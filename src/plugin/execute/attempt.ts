@@ -4,7 +4,7 @@ import type { Captures } from './captures/capture-sheet.ts'
 import type { Execution, TranscriptError, TranscriptEvent } from './contract.ts'
 
 /** One try at a trial, before anybody says what it means. */
-export interface Attempt {
+export interface PluginAttempt {
   readonly outcome: AgentOutcome
   readonly captures: Captures
   readonly events: readonly TranscriptEvent[]
@@ -37,9 +37,10 @@ const nothingCaptured: Captures = {
 
 /** A try in which the agent was asked nothing: its case or the machinery was broken before. It cost nothing. */
 export function unasked(
-  why: Pick<AgentOutcome, 'failure' | 'invalid'> & Partial<Pick<Attempt, 'needsRecording' | 'isHopeless'>>,
+  why: Pick<AgentOutcome, 'failure' | 'invalid'> &
+    Partial<Pick<PluginAttempt, 'needsRecording' | 'isHopeless'>>,
   startedAtMs: number,
-): Attempt {
+): PluginAttempt {
   const { failure, invalid, needsRecording = false, isHopeless = false } = why
   return {
     outcome: {
@@ -64,5 +65,26 @@ export function unasked(
     retryAfterMs: null,
     warnings: [],
     isHopeless,
+  }
+}
+
+/** How a scenario came to its end. An agent that stopped by itself ended cleanly, whatever happened to it afterwards. */
+export function terminationOf(
+  { ending, failure, exitCode }: AgentOutcome,
+  { stopSeen, isAlive }: { readonly stopSeen: boolean; readonly isAlive: boolean },
+): Execution['termination_type'] {
+  if (stopSeen) return 'clean'
+  switch (ending) {
+    case 'timed_out':
+      return isAlive ? 'interrupted' : 'timeout'
+    case 'over_turns':
+    case 'over_budget':
+    case 'cancelled':
+      return 'interrupted'
+    case 'crashed':
+    case 'not_started':
+      return 'error'
+    case 'exited':
+      return failure === null && exitCode === 0 ? 'clean' : 'error'
   }
 }

@@ -1,6 +1,6 @@
 import { agentCostUsd, pricedUsage } from '../../model-link/agent-cost.ts'
 import type { EarlierAttempts } from '../../trials/contract.ts'
-import type { Attempt } from './attempt.ts'
+import type { PluginAttempt } from './attempt.ts'
 import type { Execution, PluginTranscript, TranscriptError } from './contract.ts'
 import type { GroupedTrial } from './plan-trials.ts'
 import type { ExecuteRequest } from './request.ts'
@@ -13,7 +13,7 @@ export interface TrialDocuments {
 /** The two documents of a trial, with every secret out of them: texts change, names and numbers do not. */
 export function buildExecution(
   { trial, scenario }: GroupedTrial,
-  attempt: Attempt,
+  attempt: PluginAttempt,
   earlier: EarlierAttempts,
   request: ExecuteRequest,
 ): TrialDocuments {
@@ -82,7 +82,13 @@ function totalCost(lastUsd: number | null, earlier: EarlierAttempts): number | n
   return lastUsd === null || earlier.costUsd === null ? null : lastUsd + earlier.costUsd
 }
 
-function errorsOf({ outcome, errors, termination, startedAtMs, durationMs }: Attempt): TranscriptError[] {
+function errorsOf({
+  outcome,
+  errors,
+  termination,
+  startedAtMs,
+  durationMs,
+}: PluginAttempt): TranscriptError[] {
   const timestamp = new Date(startedAtMs + durationMs).toISOString()
   const error = (
     error_type: TranscriptError['error_type'],

@@ -1,8 +1,8 @@
 import type { AgentOutcome, FailureReport } from '../../agents/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { type LiveAgent, openLiveAgent } from './live-agent.ts'
-import { proveLoad } from './load/prove-load.ts'
-import { whyUnstarted } from './load/why-unstarted.ts'
+import { type LiveClaude, openLiveClaude } from './live-claude.ts'
+import { whyUnstarted } from './load/check-plugin-load.ts'
+import { proveLoad } from './load/plugin-load.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import type { ExecuteRequest } from './request.ts'
 
@@ -16,7 +16,7 @@ export interface GroupProcess {
 }
 
 export type Ready =
-  | { readonly kind: 'live'; readonly live: LiveAgent }
+  | { readonly kind: 'live'; readonly live: LiveClaude }
   | ({
       readonly kind: 'broken'
       /** It was tried often enough. */
@@ -27,7 +27,7 @@ export function openGroupProcess(
   settings: ProcessSettings,
   { request, onProcess }: { readonly request: ExecuteRequest; onProcess(): void },
 ): GroupProcess {
-  let live: LiveAgent | null = null
+  let live: LiveClaude | null = null
   let problem: string | null = null
   let failedStarts = 0
   let lastFailure: FailureReport | null = null
@@ -51,7 +51,7 @@ export function openGroupProcess(
         return { kind: 'broken', failure: lastFailure, isHopeless: true }
       if (live === null) {
         onProcess()
-        live = await openLiveAgent(request, settings, { ...(maxCostUsd !== undefined && { maxCostUsd }) })
+        live = await openLiveClaude(request, settings, { ...(maxCostUsd !== undefined && { maxCostUsd }) })
         problem = live.loaded === null ? null : proveLoad(settings, request.plugin.plugin_path, live.loaded)
       }
       if (live.loaded === null) return notStarted(await whyUnstarted(live, request))
@@ -72,7 +72,7 @@ export function openGroupProcess(
 function unconnected(
   { component_type, component_ref }: PluginScenario,
   { components }: ExecuteRequest['plugin'],
-  { loaded }: LiveAgent,
+  { loaded }: LiveClaude,
 ): string | null {
   if (component_type !== 'mcp_server') return null
   const own = components.mcp_servers.find(({ name }) => name === component_ref)

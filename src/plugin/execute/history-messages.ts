@@ -3,7 +3,7 @@ import { asArray, asObject, asString, type JsonObject, parseObject } from '../..
 import { readTextIfExists } from '../../io/directory.ts'
 import type { SetupMessage } from '../generate/contract.ts'
 
-export type History =
+export type CaseHistory =
   | { readonly kind: 'messages'; readonly messages: readonly SetupMessage[] }
   | { readonly kind: 'unusable'; readonly problem: string }
 
@@ -11,7 +11,7 @@ export type History =
  * The conversation a case goes on with, from a transcript of Claude Code or lines of `{role, content}`. Tools that were used in
  * it are told in words: a conversation that is only remembered cannot have used any.
  */
-export function historyMessages(file: string): History {
+export function historyMessages(file: string): CaseHistory {
   const text = readHistory(file)
   if (text === null) return { kind: 'unusable', problem: `the history ${file} cannot be read` }
   const messages: SetupMessage[] = []

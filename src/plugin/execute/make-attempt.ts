@@ -1,23 +1,24 @@
 import { join } from 'node:path'
 import type { AskOptions } from '../../agents/contract.ts'
 import { systemClock } from '../../io/clock.ts'
+import { namesIn } from '../../io/directory.ts'
+import { exec } from '../../io/exec.ts'
+import { removeTree } from '../../io/files.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
+import { isRealDirectory } from '../../io/list-directory.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
 import { keptFiles } from '../cases/grade/kept-files.ts'
 import type { PluginScenario, SetupMessage } from '../generate/contract.ts'
-import { type Attempt, unasked } from './attempt.ts'
+import { type PluginAttempt, terminationOf, unasked } from './attempt.ts'
 import { type AttemptLog, openAttemptLog } from './attempt-log.ts'
-import { forgetMemories } from './forget-memories.ts'
 import { historyMessages } from './history-messages.ts'
-import type { LiveAgent } from './live-agent.ts'
+import type { LiveClaude } from './live-claude.ts'
 import { type GroupedTrial, pathSegment } from './plan-trials.ts'
 import type { ExecuteRequest } from './request.ts'
-import { runScaffold } from './run-scaffold.ts'
-import { terminationOf } from './termination.ts'
 
-export interface AttemptPowers {
+export interface AttemptOptions {
   readonly request: ExecuteRequest
-  readonly live: LiveAgent
+  readonly live: LiveClaude
   readonly openRecorder: () => EventRecorder
   readonly maxCostUsd: number | undefined
 }
@@ -25,30 +26,30 @@ export interface AttemptPowers {
 /** One scenario put to a live process: a fresh workspace and conversation, the prompt, and what came of it. */
 export async function makeAttempt(
   { trial, scenario }: GroupedTrial,
-  powers: AttemptPowers,
-): Promise<Attempt> {
-  const { request, live } = powers
+  options: AttemptOptions,
+): Promise<PluginAttempt> {
+  const { request, live } = options
   const startedAtMs = systemClock.now().getTime()
-  const begun = await beginScenario(scenario, powers)
+  const begun = await beginScenario(scenario, options)
   if (typeof begun === 'string') return unasked({ failure: null, invalid: begun }, startedAtMs)
   const part = live.modelLink?.begin({
     cassette: join(request.cassettes, pathSegment(trial.scenario_id), `${trial.arm}-${trial.rep}`),
-    facts: factsOf(powers, scenario, trial.arm),
-    ...(powers.maxCostUsd !== undefined && { maxCostUsd: powers.maxCostUsd }),
+    facts: factsOf(options, scenario, trial.arm),
+    ...(options.maxCostUsd !== undefined && { maxCostUsd: options.maxCostUsd }),
   })
   if (part?.kind === 'unusable') {
     const needsRecording = request.modelLink?.model.replay === 'strict'
     return unasked({ failure: null, invalid: part.problem, needsRecording }, startedAtMs)
   }
   const log = openAttemptLog({
-    recorder: powers.openRecorder(),
+    recorder: options.openRecorder(),
     spawned: live.spawned,
     prices: request.prices,
-    maxCostUsd: powers.maxCostUsd,
+    maxCostUsd: options.maxCostUsd,
     onOver: () => live.stop('over_budget'),
   })
   try {
-    return await ask(scenario, begun, log, powers, startedAtMs)
+    return await ask(scenario, begun, log, options, startedAtMs)
   } finally {
     live.listen(null)
     log.close()
@@ -58,7 +59,7 @@ export async function makeAttempt(
 /** Answers with what was said before the scenario, or with why the case is broken. */
 async function beginScenario(
   scenario: PluginScenario,
-  { request, live }: AttemptPowers,
+  { request, live }: AttemptOptions,
 ): Promise<readonly SetupMessage[] | string> {
   const { workspace, place } = live
   const history =
@@ -90,11 +91,11 @@ async function ask(
   scenario: PluginScenario,
   before: readonly SetupMessage[],
   log: AttemptLog,
-  powers: AttemptPowers,
+  options: AttemptOptions,
   startedAtMs: number,
-): Promise<Attempt> {
-  const { request, live } = powers
-  const { session, modelLink, desk, workspace } = live
+): Promise<PluginAttempt> {
+  const { request, live } = options
+  const { session, modelLink, captureRouter, workspace } = live
   if (before.length > 0) await session.recall?.(before)
   for (const message of before) log.say(message, startedAtMs)
   log.say({ role: 'user', content: scenario.user_prompt }, startedAtMs)
@@ -111,7 +112,7 @@ async function ask(
   // What ends with the conversation still belongs to it.
   if (live.isUsable()) await live.turn()
   log.complete(outcome, durationMs)
-  const captures = desk.captures()
+  const captures = captureRouter.captures()
   return {
     outcome,
     captures,
@@ -134,9 +135,9 @@ const lost = 'the agent removed its workspace; what it changed there is not know
 
 /** With `rewind_file_changes` the agent's own rewind comes first; what it leaves is put back in any case. */
 async function lookAtWorkspace(
-  { workspace, session, isUsable }: LiveAgent,
+  { workspace, session, isUsable }: LiveClaude,
   { config }: ExecuteRequest,
-): Promise<Pick<Attempt, 'changes' | 'warnings'>> {
+): Promise<Pick<PluginAttempt, 'changes' | 'warnings'>> {
   if (workspace.isLost()) return { changes: [], warnings: [] }
   const changes = workspace.changes()
   if (!config.rewind_file_changes || changes.length === 0 || !isUsable()) return { changes, warnings: [] }
@@ -164,7 +165,7 @@ function timeLimit({ case: facts }: PluginScenario, { config }: Pick<ExecuteRequ
 
 /** Who was recorded, for a reader of the cassette. */
 function factsOf(
-  { request, live }: AttemptPowers,
+  { request, live }: AttemptOptions,
   { id }: PluginScenario,
   arm: string,
 ): Record<string, string> {
@@ -176,4 +177,47 @@ function factsOf(
     version: live.loaded?.version ?? 'unknown',
     model: request.config.execution.model,
   }
+}
+
+/**
+ * Claude Code may keep notes for later conversations in its HOME, and `/clear` does not forget them: what one scenario noted
+ * would be known to the next. Never follows a link: an agent may have laid one.
+ */
+export function forgetMemories(home: string): void {
+  const settings = join(home, '.claude')
+  const projects = join(settings, 'projects')
+  if (!isRealDirectory(settings) || !isRealDirectory(projects)) return
+  for (const name of namesIn(projects)) {
+    const memory = join(projects, name, 'memory')
+    if (!isRealDirectory(join(projects, name)) || !isRealDirectory(memory)) continue
+    for (const note of namesIn(memory)) removeTree(join(memory, note))
+  }
+}
+
+interface ScaffoldPlace {
+  readonly workspace: string
+  readonly env: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly isAllowed: boolean
+}
+
+/** The script of a case that fills its workspace. null when it did or there is none, else why the case is broken. */
+async function runScaffold(scenario: PluginScenario, place: ScaffoldPlace): Promise<string | null> {
+  const script = scenario.case?.scaffold_script
+  if (script === undefined) return null
+  if (!place.isAllowed)
+    return `the case needs its scaffold script ${script}, and programs of the plugin's author run only when they are allowed`
+  const result = await exec({
+    argv: ['bash', script],
+    cwd: place.workspace,
+    env: place.env,
+    timeoutMs: place.timeoutMs,
+    signal: place.signal,
+    maxOutputBytes: 64 * 1024,
+  })
+  if (result.ending === 'exited' && result.exitCode === 0) return null
+  const how = result.ending === 'exited' ? `exit ${result.exitCode}` : result.ending.replaceAll('_', ' ')
+  const said = result.stderr.text.trim().slice(-300)
+  return `the scaffold script ${script} failed (${how})${said === '' ? '' : `: ${said}`}`
 }

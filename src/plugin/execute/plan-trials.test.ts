@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
+import { demoComponents } from '../../../test/support/demo-plugin.ts'
 import { scenarioOf } from '../../../test/support/execute-lab.ts'
 import { isSafeName } from '../../store/run-paths.ts'
 import { pluginConfigSchema } from '../config/keys/schema.ts'
-import { pathSegment, planTrials } from './plan-trials.ts'
+import type { Arm } from '../contract.ts'
+import type { PluginScenario } from '../generate/contract.ts'
+import { groupTrials, pathSegment, planTrials } from './plan-trials.ts'
 
 const skill = { component_type: 'skill', component_ref: 'greet' } as const
 const config = pluginConfigSchema.parse({ execution: { num_reps: 2 } })
@@ -34,4 +37,93 @@ test('a trial’s id is a file name whatever its scenario is called, and no two 
   expect(ids.filter((id) => !isSafeName(id))).toEqual([])
   expect(new Set(ids).size).toBe(names.length)
   expect(pathSegment('plain')).toBe('plain')
+})
+
+const plugin = { plugin_name: 'demo', plugin_path: '/plugins/demo', components: demoComponents }
+const facts = { dir: '/case', graders: [] }
+
+function groups(scenarios: readonly PluginScenario[], arms: readonly Arm[], execution: object = {}) {
+  const config = pluginConfigSchema.parse({ execution })
+  const context = { config, plugin, crowd: ['/plugins/b', '/plugins/a'] }
+  const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]))
+  const trials = planTrials(scenarios, config, arms).flatMap((trial) => {
+    const scenario = byId.get(trial.scenario_id)
+    return scenario === undefined ? [] : [{ trial, scenario }]
+  })
+  return groupTrials(context, trials)
+}
+const ids = (all: ReturnType<typeof groups>) => all.map(({ trials }) => trials.map(({ trial }) => trial.id))
+
+test('scenarios of one component share a process in each arm, and each arm has its own plugins', () => {
+  const all = groups(
+    [scenarioOf('one', 'p', skill), scenarioOf('two', 'p', skill)],
+    ['without', 'alone', 'crowd'],
+  )
+  expect(ids(all)).toEqual([
+    ['one.without-1', 'two.without-1'],
+    ['one.alone-1', 'two.alone-1'],
+    ['one.crowd-1', 'two.crowd-1'],
+  ])
+  expect(all.map(({ settings }) => settings.plugins)).toEqual([
+    [],
+    ['/plugins/demo'],
+    ['/plugins/demo', '/plugins/a', '/plugins/b'],
+  ])
+})
+
+test('what a process is started with parts a group, the order it is written in does not', () => {
+  const one = { ...facts, allowed_tools: ['A', 'B'], env: { EVAL_A: '1', EVAL_B: '2' } }
+  const other = { ...facts, allowed_tools: ['B', 'A'], env: { EVAL_B: '2', EVAL_A: '1' } }
+  const all = groups(
+    [
+      scenarioOf('one', 'p', skill, { case: one }),
+      scenarioOf('two', 'p', skill, { case: other }),
+      scenarioOf('three', 'p', skill, { case: { ...one, env: { EVAL_A: '2' } } }),
+      scenarioOf('four', 'p', skill, { case: { ...one, model: 'opus' } }),
+      scenarioOf('five', 'p', skill, { case: { ...one, plugins: ['/plugins/more'] } }),
+      scenarioOf('six', 'p', skill, { case: { ...one, max_turns: 1, timeout_ms: 1 } }),
+    ],
+    ['alone'],
+  )
+  expect(ids(all)).toEqual([
+    ['one.alone-1', 'two.alone-1', 'six.alone-1'],
+    ['three.alone-1'],
+    ['four.alone-1'],
+    ['five.alone-1'],
+  ])
+})
+
+test('isolated scenarios share nothing, and the longest group is the first', () => {
+  const scenarios = [
+    scenarioOf('a', 'p', { component_type: 'agent', component_ref: 'reviewer' }),
+    scenarioOf('b', 'p', skill),
+    scenarioOf('c', 'p', skill),
+  ]
+  expect(ids(groups(scenarios, ['alone']))).toEqual([['b.alone-1', 'c.alone-1'], ['a.alone-1']])
+  expect(ids(groups(scenarios, ['alone'], { session_strategy: 'isolated' }))).toHaveLength(3)
+})
+
+test('a scenario has the tools it needs though they are disallowed, and those by which components fire', () => {
+  const [first, second] = groups(
+    [scenarioOf('one', 'p', skill, { needs_tools: ['Write'] }), scenarioOf('two', 'p', skill)],
+    ['alone'],
+  )
+  expect(first?.settings.disallowedTools).toEqual(['Edit', 'Bash'])
+  expect(first?.settings.allowedTools).toContain('Write')
+  expect(second?.settings.disallowedTools).toEqual(['Write', 'Edit', 'Bash'])
+  expect(second?.settings.allowedTools).toEqual([
+    'Skill',
+    'SlashCommand',
+    'Task',
+    'Agent',
+    'Read',
+    'Glob',
+    'Grep',
+  ])
+})
+
+test('the model of the evaluation wins over that of a case, and the default does not', () => {
+  const scenarios = [scenarioOf('one', 'p', skill, { case: { ...facts, model: 'haiku' } })]
+  expect(groups(scenarios, ['alone'])[0]?.settings.model).toBe('haiku')
+  expect(groups(scenarios, ['alone'], { model: 'opus' })[0]?.settings.model).toBe('opus')
 })

@@ -8,7 +8,7 @@ import type {
   PlannedTrial,
   TrialKind,
 } from '../../trials/contract.ts'
-import { type Attempt, unasked } from './attempt.ts'
+import { type PluginAttempt, unasked } from './attempt.ts'
 import { buildExecution } from './build-execution.ts'
 import type { Execution } from './contract.ts'
 import { type GroupProcess, openGroupProcess } from './group-process.ts'
@@ -28,7 +28,7 @@ export function pluginTrials(
   request: ExecuteRequest,
   groups: readonly TrialGroup[],
   { onProcess, onKept }: PluginTrialsOptions,
-): TrialKind<GroupedTrial, Attempt> {
+): TrialKind<GroupedTrial, PluginAttempt> {
   const byKey = new Map(groups.map((group) => [group.key, group]))
   const processes = new Map<string, GroupProcess>()
   const processOf = (key: string): GroupProcess => {
@@ -78,7 +78,7 @@ async function attemptIn(
   { trial: { spec }, maxCostUsd }: AttemptOrder<GroupedTrial>,
   process: GroupProcess,
   request: ExecuteRequest,
-): Promise<Attempt> {
+): Promise<PluginAttempt> {
   const left = request.budget.remainingUsd()
   const ready = await process.ready(spec.scenario, {
     maxCostUsd: maxCostUsd === null || left === null ? undefined : left + maxCostUsd,
@@ -92,7 +92,7 @@ async function attemptIn(
   })
 }
 
-function endOf(result: Attempt, request: ExecuteRequest): AttemptResult<Attempt> {
+function endOf(result: PluginAttempt, request: ExecuteRequest): AttemptResult<PluginAttempt> {
   const { outcome, retryAfterMs, isHopeless = false } = result
   const facts = { model: request.config.execution.model, prices: request.prices }
   const costUsd = agentCostUsd(facts, outcome, result.usage)
@@ -110,7 +110,7 @@ function endOf(result: Attempt, request: ExecuteRequest): AttemptResult<Attempt>
 /** Keeps a trial that was made, and reports it. */
 export async function keepTrial(
   grouped: GroupedTrial,
-  attempt: Attempt,
+  attempt: PluginAttempt,
   earlier: EarlierAttempts,
   request: ExecuteRequest,
 ): Promise<Execution> {

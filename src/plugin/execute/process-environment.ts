@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { ownVariables } from '../../config/own-variables.ts'
+import { makeDirectories } from '../../io/directory.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
-import type { ProcessPlace } from './process-place.ts'
+import { randomSuffix } from '../../io/ids.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
 
@@ -39,4 +41,19 @@ export function homeOf(
   place: Pick<ProcessPlace, 'home'>,
 ): string {
   return agent.home === 'host' && env.HOME !== undefined ? env.HOME : place.home
+}
+
+/** Directories that one process has for itself. */
+export interface ProcessPlace {
+  readonly dir: string
+  readonly home: string
+  readonly tmp: string
+  readonly workspace: string
+}
+
+export function makeProcessPlace(workDir: string): ProcessPlace {
+  const dir = join(workDir, `p-${randomSuffix(8)}`)
+  const place = { dir, home: join(dir, 'home'), tmp: join(dir, 'tmp'), workspace: join(dir, 'workspace') }
+  for (const path of [place.home, place.tmp, place.workspace]) makeDirectories(path)
+  return place
 }

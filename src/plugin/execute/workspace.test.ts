@@ -2,7 +2,7 @@ import { mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { forgetMemories } from './forget-memories.ts'
+import { forgetMemories } from './make-attempt.ts'
 import { openWorkspace } from './workspace.ts'
 
 test('whatever was done to it is undone: files, directories, links, modes', async () => {

@@ -9,7 +9,7 @@ import { diffSnapshots, type SnapshotDelta, snapshotTree, type TreeSnapshot } fr
 import type { Execution } from './contract.ts'
 
 /** The directory a process works in, which begins every scenario anew. The process stays where it is: only what is in it changes. */
-export interface Workspace {
+export interface ScenarioWorkspace {
   readonly dir: string
   /** Puts back what differs from the template. Answers with the paths that did. */
   putBack(): Promise<readonly string[]>
@@ -23,7 +23,7 @@ export interface Workspace {
 }
 
 /** `template` null: it begins empty. */
-export async function openWorkspace(dir: string, template: string | null): Promise<Workspace> {
+export async function openWorkspace(dir: string, template: string | null): Promise<ScenarioWorkspace> {
   if (template !== null) await copyTree(template, dir)
   const pristine = snapshotTree(dir)
   let marked: TreeSnapshot = pristine

@@ -1,6 +1,5 @@
 import type { SeenHook } from '../../../agents/contract.ts'
-import type { CaptureSheet } from './capture-sheet.ts'
-import { cutResult } from './cut-result.ts'
+import { type CaptureSheet, cutResult } from './capture-sheet.ts'
 
 type Input = SeenHook['input']
 type Handler = (sheet: CaptureSheet, input: Input, timestamp: number) => void

@@ -1,13 +1,13 @@
+import type { FailureReport } from '../../../agents/contract.ts'
 import type { PluginLoad } from '../../analyze/contract.ts'
-import { openLiveAgent } from '../live-agent.ts'
+import { type LiveClaude, openLiveClaude } from '../live-claude.ts'
 import { processSettings } from '../process-settings.ts'
 import type { ExecuteContext } from '../request.ts'
 import { failedLoad, pluginLoad } from './plugin-load.ts'
-import { whyUnstarted } from './why-unstarted.ts'
 
 /** Starts Claude Code with the plugin, sees what it loaded, and ends it. No model is asked. */
 export async function checkPluginLoad(context: ExecuteContext): Promise<PluginLoad> {
-  const live = await openLiveAgent(context, processSettings(context, 'alone', null))
+  const live = await openLiveClaude(context, processSettings(context, 'alone', null))
   try {
     const { loaded, loadMs } = live
     if (loaded !== null) return pluginLoad(context.plugin, loaded, loadMs)
@@ -16,4 +16,16 @@ export async function checkPluginLoad(context: ExecuteContext): Promise<PluginLo
   } finally {
     await live.close()
   }
+}
+
+/** Why a process never said what it has loaded: it was too slow, or it ended, and says why to whoever asks. */
+export async function whyUnstarted(
+  { session, loadMs }: Pick<LiveClaude, 'session' | 'loadMs'>,
+  { config }: Pick<ExecuteContext, 'config'>,
+): Promise<FailureReport> {
+  const limitMs = config.tuning.timeouts.plugin_load_ms
+  if (loadMs >= limitMs || session.isAlive?.() !== false)
+    return { reason: 'timeout', message: `Claude Code did not say within ${limitMs} ms what it has loaded` }
+  const { failure } = await session.ask('')
+  return failure ?? { reason: 'unavailable', message: 'Claude Code ended before it said what it has loaded' }
 }

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { demoComponents } from '../../../../test/support/demo-plugin.ts'
 import type { LoadedParts } from '../../../agents/contract.ts'
-import { loadErrorType, recoveryHints } from './load-error.ts'
-import { failedLoad, pluginLoad } from './plugin-load.ts'
-import { proveLoad } from './prove-load.ts'
+import { failedLoad, loadErrorType, pluginLoad, proveLoad, recoveryHints } from './plugin-load.ts'
 
 const plugin = { plugin_name: 'demo', plugin_path: '/plugins/demo', components: demoComponents }
 const loaded: LoadedParts = {

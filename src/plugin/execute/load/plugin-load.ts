@@ -1,8 +1,7 @@
 import type { LoadedParts } from '../../../agents/contract.ts'
-import type { Analysis, LoadErrorType, PluginLoad } from '../../analyze/contract.ts'
-import { loadErrorType, recoveryHints } from './load-error.ts'
-import { missingParts } from './missing-parts.ts'
-import { proveLoad } from './prove-load.ts'
+import { realPath } from '../../../io/resolve-links.ts'
+import type { Analysis, Components, LoadErrorType, PluginLoad } from '../../analyze/contract.ts'
+import type { ProcessSettings } from '../process-settings.ts'
 
 type Plugin = Pick<Analysis, 'plugin_name' | 'plugin_path' | 'components'>
 
@@ -71,4 +70,102 @@ function brokenServer(
 function serverErrorType(status: string, error: string): LoadErrorType {
   if (status === 'pending' || /timed? ?out/i.test(error)) return 'mcp_timeout'
   return /unauthori[sz]ed|\b401\b|authenticat/i.test(error) ? 'mcp_auth_required' : 'mcp_connection_failed'
+}
+
+/** Components that the plugin has and Claude Code did not register, each in words. */
+function missingParts(components: Components, loaded: LoadedParts): readonly string[] {
+  const { skills, agents, commands, mcp_servers } = loaded
+  // A skill that only people may invoke is listed as a command.
+  const invocable = new Set([...skills, ...commands])
+  const servers = new Set(mcp_servers.map(({ name }) => name))
+  return [
+    ...components.skills
+      .filter(({ cli_name, disable_model_invocation }) =>
+        disable_model_invocation ? !invocable.has(cli_name) : !skills.includes(cli_name),
+      )
+      .map(({ cli_name, path }) =>
+        absent('skill', cli_name, path, 'its description may be missing or unreadable'),
+      ),
+    ...components.agents
+      .filter(({ cli_name }) => !agents.includes(cli_name))
+      .map(({ cli_name, path }) => absent('agent', cli_name, path, 'its frontmatter may be unreadable')),
+    ...components.commands
+      .filter(({ cli_name }) => !invocable.has(cli_name))
+      .map(({ cli_name, path }) => absent('command', cli_name, path, 'its frontmatter may be unreadable')),
+    ...components.mcp_servers
+      .filter(({ cli_name }) => !servers.has(cli_name))
+      .map(({ cli_name, path }) => absent('MCP server', cli_name, path, 'its configuration may be invalid')),
+  ]
+}
+
+function absent(what: string, name: string, path: string, why: string): string {
+  return `Claude Code did not register the ${what} ${name} (${path}): ${why}`
+}
+
+/** What kind of problem Claude Code tells of, by its words. */
+export function loadErrorType(words: string): LoadErrorType {
+  return kinds.find(([pattern]) => pattern.test(words))?.[1] ?? 'unknown'
+}
+
+const kinds: readonly (readonly [RegExp, LoadErrorType])[] = [
+  [/permission denied|EACCES|EPERM/i, 'permission_denied'],
+  [/corrupt manifest|manifest.{0,200}(JSON|parse error)/is, 'manifest_parse_error'],
+  [/manifest.{0,80}(not found|missing|does not exist)/is, 'manifest_not_found'],
+  [/manifest/i, 'manifest_validation'],
+  [/\bhooks?\b/i, 'hook_config_error'],
+  [/\bMCP\b.{0,200}(timed? ?out)|timed? ?out.{0,80}\bMCP\b/is, 'mcp_timeout'],
+  [/needs.?auth|unauthori[sz]ed|authenticat|\b401\b/i, 'mcp_auth_required'],
+  [/\bMCP\b|server.{0,80}connect/is, 'mcp_connection_failed'],
+  [/timed? ?out|within \d+ ms/i, 'timeout'],
+  [/path not found|ENOENT|no such file|is not a directory/i, 'component_discovery'],
+  [/skill/i, 'skill_parse_error'],
+  [/\bagents?\b.{0,80}(frontmatter|parse|invalid|load)/is, 'agent_parse_error'],
+  [/command.{0,80}(frontmatter|parse|invalid|load)/is, 'command_parse_error'],
+]
+
+const manifest = 'Create or repair .claude-plugin/plugin.json; `name` is all it needs.'
+const frontmatter = 'Check the YAML between the two lines of dashes at the top of the file.'
+
+/** What a person can do about it. */
+export const recoveryHints: Readonly<Record<LoadErrorType, string>> = {
+  manifest_not_found: manifest,
+  manifest_parse_error: manifest,
+  manifest_validation: manifest,
+  component_discovery: 'Check that the directory is there and has the structure of a plugin.',
+  permission_denied: 'Give this user the permission to read the files of the plugin.',
+  skill_parse_error: frontmatter,
+  agent_parse_error: frontmatter,
+  command_parse_error: frontmatter,
+  hook_config_error: 'Correct hooks/hooks.json: events and their matchers stand under the key `hooks`.',
+  mcp_connection_failed: "Start the server's command by hand and see why it ends, or check its address.",
+  mcp_auth_required: 'Give the server its credentials, by variables in execution.env.',
+  mcp_timeout: 'The server does not answer; raise mcp_servers.connection_timeout_ms if it is only slow.',
+  timeout:
+    'Look for slow MCP servers or a SessionStart hook that hangs, or raise tuning.timeouts.plugin_load_ms.',
+  unknown: 'Start Claude Code with --plugin-dir and --debug, and read its log.',
+}
+
+/**
+ * Whether a process has loaded the plugins it was started with, and not the one it was started without. null when it has, else
+ * the reason why nothing it does says anything about the plugin.
+ */
+export function proveLoad(
+  { plugins }: Pick<ProcessSettings, 'plugins'>,
+  pluginPath: string,
+  loaded: LoadedParts,
+): string | null {
+  if (loaded.plugin_errors.length > 0) return `a plugin did not load: ${loaded.plugin_errors.join('; ')}`
+  const there = new Set(loaded.plugins.map(({ path }) => known(path)))
+  const missing = plugins.filter((path) => !there.has(known(path)))
+  if (missing.length > 0)
+    return `Claude Code does not name ${missing.join(' and ')} among the plugins it loaded`
+  const isWanted = plugins.includes(pluginPath)
+  return !isWanted && there.has(known(pluginPath))
+    ? `Claude Code loaded ${pluginPath}, though this arm is without it`
+    : null
+}
+
+/** Paths are told as they were given or as the system resolves them; some plugins have none. */
+function known(path: string): string {
+  return path.startsWith('/') ? realPath(path) : path
 }

@@ -1,17 +1,25 @@
 import type { SeenHook } from '../../../agents/contract.ts'
-import type { AgentEvent, Untimed } from '../../../core/event.ts'
+import type { AgentEvent, SpawnEvent, Untimed } from '../../../core/event.ts'
+import { systemClock } from '../../../io/clock.ts'
+import type { AttemptLog } from '../attempt-log.ts'
 import type { HookResponse } from '../contract.ts'
-import { type CaptureSheet, type Captures, newSheet, readSheet } from './capture-sheet.ts'
-import { hearEvent, responseOf } from './hear-event.ts'
+import {
+  type CaptureSheet,
+  type Captures,
+  captureEvent,
+  newSheet,
+  readSheet,
+  responseOf,
+} from './capture-sheet.ts'
 import { hookHandlers } from './hook-handlers.ts'
 
 /**
- * Where everything a live agent tells is put on the sheet of the scenario it belongs to. One desk for one process. What comes
+ * Where everything a live agent tells is put on the sheet of the scenario it belongs to. One captureRouter for one process. What comes
  * late, from a conversation that is over, is put on no sheet.
  */
-export interface Desk {
+export interface CaptureRouter {
   hook(seen: SeenHook): void
-  event(event: Untimed<AgentEvent>, timestamp: number): Owner
+  event(event: Untimed<AgentEvent>, timestamp: number): CaptureOwner
   /**
    * The conversation is about to be forgotten. Until `turned`, ends of sessions belong to the scenario that was asked last and
    * starts to the one that comes next.
@@ -27,11 +35,11 @@ export interface Desk {
 }
 
 /** To whom something belongs: to every scenario of the process, to the one asked last, to the one that comes next, or to nobody. */
-export type Owner = 'process' | 'asked' | 'next' | 'nobody'
+export type CaptureOwner = 'process' | 'asked' | 'next' | 'nobody'
 
 type Phase = 'opening' | 'turning' | 'waiting' | 'asked'
 
-export function createDesk(startedAt: number): Desk {
+export function createCaptureRouter(startedAt: number): CaptureRouter {
   const startup: HookResponse[] = []
   const past = { sessions: new Set<string>(), agents: new Set<string>() }
   let phase: Phase = 'opening'
@@ -40,7 +48,7 @@ export function createDesk(startedAt: number): Desk {
   let asked: CaptureSheet | null = null
   let next = newSheet()
 
-  const ownerOf = (hookEvent: string | null): Owner => {
+  const ownerOf = (hookEvent: string | null): CaptureOwner => {
     switch (phase) {
       case 'asked':
         return 'asked'
@@ -53,7 +61,7 @@ export function createDesk(startedAt: number): Desk {
         return 'nobody'
     }
   }
-  const sheetOf = (owner: Owner): CaptureSheet | null =>
+  const sheetOf = (owner: CaptureOwner): CaptureSheet | null =>
     owner === 'asked' ? asked : owner === 'next' ? next : null
   const leave = (sheet: CaptureSheet | null): void => {
     for (const id of sheet?.sessions ?? []) past.sessions.add(id)
@@ -74,7 +82,7 @@ export function createDesk(startedAt: number): Desk {
       if (event.event === 'hook' && isLate(event)) return 'nobody'
       const owner = ownerOf(event.event === 'hook' ? event.hook : null)
       const sheet = sheetOf(owner)
-      if (sheet !== null) hearEvent(sheet, event, timestamp)
+      if (sheet !== null) captureEvent(sheet, event, timestamp)
       if (owner !== 'process' || event.event !== 'hook') return owner
       // Before its first prompt the agent may forget an empty conversation: no scenario began by that.
       const response = event.name === 'SessionStart:clear' ? null : responseOf(event, timestamp)
@@ -105,6 +113,56 @@ export function createDesk(startedAt: number): Desk {
         ...rest,
         hookResponses: [...startup, ...hookResponses],
         timing: { ...timing, starts: [{ source: 'startup', timestamp: startedAt }, ...timing.starts] },
+      }
+    },
+  }
+}
+
+type TimedEvent = readonly [event: Untimed<AgentEvent>, timestamp: number]
+
+interface EventRouter {
+  event(event: Untimed<AgentEvent>): void
+  raw(chunk: Uint8Array): void
+  /** Where events go from now on; null: nowhere. What belongs to the beginning of the scenario comes first. */
+  listen(log: AttemptLog | null): void
+  forgetBeginning(): void
+  spawned(): Untimed<SpawnEvent> | null
+}
+
+/** Leads what the process tells to the captureRouter, and what belongs to a scenario to that scenario's log. */
+export function createEventRouter(captureRouter: CaptureRouter): EventRouter {
+  const startup: TimedEvent[] = []
+  let beginning: TimedEvent[] = []
+  let spawned: Untimed<SpawnEvent> | null = null
+  let log: AttemptLog | null = null
+  return {
+    spawned: () => spawned,
+    forgetBeginning: () => {
+      beginning = []
+    },
+    listen(next: AttemptLog | null) {
+      log = next
+      for (const [event, timestamp] of next === null ? [] : [...startup, ...beginning])
+        next?.take(event, timestamp)
+    },
+    raw: (chunk: Uint8Array) => log?.raw(chunk),
+    event(event: Untimed<AgentEvent>) {
+      const timestamp = systemClock.now().getTime()
+      if (event.event === 'spawn') spawned = event
+      // Each scenario is told as complete by itself.
+      if (event.event === 'spawn' || event.event === 'complete') return
+      switch (captureRouter.event(event, timestamp)) {
+        case 'asked':
+          log?.take(event, timestamp)
+          return
+        case 'next':
+          if (event.event === 'session' || event.event === 'hook') beginning.push([event, timestamp])
+          return
+        case 'process':
+          startup.push([event, timestamp])
+          return
+        case 'nobody':
+          return
       }
     },
   }

@@ -1,7 +1,7 @@
-import type { AgentEvent, Untimed } from '../../../core/event.ts'
-import { randomSuffix } from '../../../io/ids.ts'
-import type { SetupMessage } from '../../generate/contract.ts'
-import type { TranscriptEvent } from '../contract.ts'
+import type { AgentEvent, Untimed } from '../../core/event.ts'
+import { randomSuffix } from '../../io/ids.ts'
+import type { SetupMessage } from '../generate/contract.ts'
+import type { TranscriptEvent } from './contract.ts'
 
 export interface TranscriptFold {
   /** What was said before the scenario, and the prompt itself: the agent does not repeat them. */

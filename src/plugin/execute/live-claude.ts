@@ -1,25 +1,23 @@
+import { dirname, sep } from 'node:path'
 import type { AgentSession, LoadedParts, SessionRequest } from '../../agents/contract.ts'
 import type { SpawnEvent, Untimed } from '../../core/event.ts'
 import { systemClock } from '../../io/clock.ts'
 import { removeTree } from '../../io/files.ts'
 import { type LiveLink, openLiveLink } from '../../model-link/open-live-link.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import { createDesk, type Desk } from './captures/desk.ts'
+import { type CaptureRouter, createCaptureRouter, createEventRouter } from './captures/capture-router.ts'
 import { claudeSessionOpener } from './claude-settings.ts'
-import { commonDirectory } from './common-directory.ts'
-import { createEars } from './ears.ts'
-import { homeOf, processEnvironment } from './process-environment.ts'
-import { makeProcessPlace, type ProcessPlace } from './process-place.ts'
+import { homeOf, makeProcessPlace, type ProcessPlace, processEnvironment } from './process-environment.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
-import { openWorkspace, type Workspace } from './workspace.ts'
+import { openWorkspace, type ScenarioWorkspace } from './workspace.ts'
 
 /** One live process of Claude Code with everything around it: places, boundary, captures. */
-export interface LiveAgent {
+export interface LiveClaude {
   readonly session: AgentSession
   readonly modelLink: LiveLink | null
-  readonly desk: Desk
-  readonly workspace: Workspace
+  readonly captureRouter: CaptureRouter
+  readonly workspace: ScenarioWorkspace
   readonly place: ProcessPlace
   /** null when the process uses the caller's own, in which nothing is touched. */
   readonly ownHome: string | null
@@ -42,11 +40,11 @@ export interface LiveAgent {
 }
 
 /** `maxCostUsd`: all scenarios of the process together. */
-export async function openLiveAgent(
+export async function openLiveClaude(
   context: ExecuteContext,
   settings: ProcessSettings,
   { maxCostUsd }: { readonly maxCostUsd?: number } = {},
-): Promise<LiveAgent> {
+): Promise<LiveClaude> {
   const { config } = context
   const openSession = claudeSessionOpener(context, settings)
   const place = makeProcessPlace(context.workDir)
@@ -54,8 +52,8 @@ export async function openLiveAgent(
   const limitMs = config.tuning.timeouts.plugin_load_ms
   const started = performance.now()
   const stopping = new AbortController()
-  const desk = createDesk(systemClock.now().getTime())
-  const ears = createEars(desk)
+  const captureRouter = createCaptureRouter(systemClock.now().getTime())
+  const eventRouter = createEventRouter(captureRouter)
   const { workspace, modelLink } = await prepare(context, settings, place).catch((error: unknown) => {
     removeTree(place.dir)
     throw error
@@ -66,9 +64,9 @@ export async function openLiveAgent(
     env: processEnvironment(context, settings, place),
     timeoutMs: limitMs,
     signal: AbortSignal.any([context.signal, stopping.signal]),
-    emit: ears.event,
-    transcript: ears.raw,
-    onHook: desk.hook,
+    emit: eventRouter.event,
+    transcript: eventRouter.raw,
+    onHook: captureRouter.hook,
     // The CLI tells its model what is left of a budget, and no recording would fit what is told later: where the boundary
     // stands between them, it is the boundary that holds the money.
     ...(modelLink !== null ? { endpoint: modelLink.endpoint } : maxCostUsd !== undefined && { maxCostUsd }),
@@ -83,27 +81,27 @@ export async function openLiveAgent(
   return {
     session,
     modelLink,
-    desk,
+    captureRouter,
     workspace,
     place,
     ownHome: home === place.home ? home : null,
     loaded: stopping.signal.aborted ? null : loaded,
     loadMs: performance.now() - started,
-    spawned: ears.spawned(),
-    listen: ears.listen,
+    spawned: eventRouter.spawned(),
+    listen: eventRouter.listen,
     async turn() {
-      ears.forgetBeginning()
-      desk.turn()
+      eventRouter.forgetBeginning()
+      captureRouter.turn()
       await session.clear?.()
-      desk.turned()
+      captureRouter.turned()
       isTurned = true
     },
     isTurned: () => isTurned,
     async ask(prompt, options) {
       isTurned = false
-      desk.ask()
+      captureRouter.ask()
       const outcome = await session.ask(prompt, options)
-      desk.answered()
+      captureRouter.answered()
       return outcome
     },
     stop: (reason) => stopping.abort(reason),
@@ -123,7 +121,7 @@ async function prepare(
   context: ExecuteContext,
   settings: ProcessSettings,
   place: ProcessPlace,
-): Promise<Pick<LiveAgent, 'workspace' | 'modelLink'>> {
+): Promise<Pick<LiveClaude, 'workspace' | 'modelLink'>> {
   const { config, agent, redaction, prices } = context
   const workspace = await openWorkspace(place.workspace, config.execution.cwd ?? null)
   if (context.modelLink === null) return { workspace, modelLink: null }
@@ -146,4 +144,18 @@ async function prepare(
 function projectOf({ plugins }: ProcessSettings): { readonly project?: string } {
   const project = commonDirectory(plugins)
   return project === null ? {} : { project }
+}
+
+/** The nearest directory that all of them are or lie in; the first of them when that would be a whole disk. null when there are none. */
+export function commonDirectory(directories: readonly string[]): string | null {
+  const [first, ...rest] = directories
+  if (first === undefined) return null
+  const common = rest.reduce(nearest, first)
+  return common.split(sep).filter((step) => step !== '').length < 2 ? first : common
+}
+
+function nearest(one: string, other: string): string {
+  for (let directory = one; ; directory = dirname(directory))
+    if (other === directory || other.startsWith(directory + sep) || directory === dirname(directory))
+      return directory
 }

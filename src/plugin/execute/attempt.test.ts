@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AgentOutcome } from '../../agents/contract.ts'
-import { commonDirectory } from './common-directory.ts'
-import { terminationOf } from './termination.ts'
+import { terminationOf } from './attempt.ts'
+import { commonDirectory } from './live-claude.ts'
 
 const outcome: AgentOutcome = {
   ending: 'exited',
