@@ -1,37 +1,46 @@
-import type { GuardedAgent } from '../core/hook-event.ts'
 import { asObject, type JsonObject } from '../core/json-fields.ts'
+import { claudeCodeHooks } from './claude-code/hook-config.ts'
 import { claudeCodeCodec } from './claude-code/hooks.ts'
+import { codexHooks } from './codex/hook-config.ts'
 import { codexCodec } from './codex/hooks.ts'
+import { copilotHooks } from './copilot/hook-config.ts'
 import { copilotCodec } from './copilot/hooks.ts'
+import { cursorHooks } from './cursor/hook-config.ts'
 import { cursorAsClaudeCodec, cursorCodec } from './cursor/hooks.ts'
+import { geminiHooks } from './gemini/hook-config.ts'
 import { geminiCodec } from './gemini/hooks.ts'
-import type { HookCodec } from './hook-codec.ts'
+import type { HookCodec, HookRegistration } from './hook-codec.ts'
+import type { HookInstaller } from './hook-installer.ts'
+import { opencodeHooks } from './opencode/hook-config.ts'
 import { opencodeCodec } from './opencode/hooks.ts'
 
-/** Agents whose hooks are programs. The builtin one takes its hooks in process. */
-export type HookedAgent = Exclude<GuardedAgent, 'builtin'>
+/**
+ * Agents whose hooks are programs: how their payloads are read and answered, and how the hooks get into their settings. A new one
+ * is its line here. Both are functions because a hook needs one agent and has no time to load the others.
+ */
+export const hookedAgents = {
+  'claude-code': { codec: () => claudeCodeCodec, installer: () => claudeCodeHooks },
+  codex: { codec: () => codexCodec, installer: () => codexHooks },
+  gemini: { codec: () => geminiCodec, installer: () => geminiHooks },
+  copilot: { codec: () => copilotCodec, installer: () => copilotHooks },
+  cursor: { codec: () => cursorCodec, installer: () => cursorHooks },
+  opencode: { codec: () => opencodeCodec, installer: () => opencodeHooks },
+} satisfies Readonly<Record<string, HookSupport>>
 
-/** Each is looked at when it is asked for: a hook needs one of them, and has no time to load the others. */
-export const hookCodecs: Readonly<Record<HookedAgent, HookCodec>> = {
-  get 'claude-code'() {
-    return claudeCodeCodec
-  },
-  get codex() {
-    return codexCodec
-  },
-  get gemini() {
-    return geminiCodec
-  },
-  get copilot() {
-    return copilotCodec
-  },
-  get cursor() {
-    return cursorCodec
-  },
-  get opencode() {
-    return opencodeCodec
-  },
+interface HookSupport {
+  readonly codec: () => HookCodec
+  readonly installer: () => (events: readonly HookRegistration[]) => HookInstaller
 }
+
+export type HookedAgent = keyof typeof hookedAgents
+
+/** The codec of each, looked up when it is asked for. */
+export const hookCodecs = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    Object.entries(hookedAgents).map(([agent, { codec }]) => [agent, { get: codec, enumerable: true }]),
+  ),
+) as Readonly<Record<HookedAgent, HookCodec>>
 
 export type DetectedCaller =
   | { readonly kind: 'as_asked'; readonly codec: HookCodec }

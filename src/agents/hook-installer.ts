@@ -3,6 +3,14 @@ import type { GuardedAgent } from '../core/hook-event.ts'
 /** How one agent's configuration is told to call a hook. Pure: text in, text out; the guard reads and writes the files. */
 export interface HookInstaller {
   readonly agent: GuardedAgent
+  /** Names of the agent's program on PATH, the usual one first. */
+  readonly executables: readonly string[]
+  /** Files and directories of a project that show that the agent is used there. */
+  readonly projectMarks: readonly string[]
+  /** Set where a hook must be a program without arguments of its own; the agent's `hook-config.ts` says why. */
+  readonly needsLauncher?: true
+  /** What `gantry guard prove` must know to run the agent; null for an agent without a driver. */
+  readonly proof: ProofTraits | null
   readonly scopes: readonly HookScope[]
   /** The files that steer the agent's hooks, whoever wrote them: all of them are guarded. The first is ours to write. */
   files(scope: HookScope, place: HookPlace): readonly string[]
@@ -21,6 +29,29 @@ export interface HookInstaller {
   /** What a person has to do besides, such as trusting the hook in the agent's own dialog. */
   readonly afterwards: readonly string[]
 }
+
+/** How an agent is made to show its hooks at work. */
+export interface ProofTraits {
+  /** Keys in gantry.yaml it needs for that. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** How it is made to compact its history; null where that cannot be caused from outside. */
+  readonly compaction: CompactionTrick | null
+}
+
+export type CompactionTrick =
+  /** A model that reports this many tokens has a full context. */
+  | {
+      readonly kind: 'full_context'
+      readonly config: Readonly<Record<string, unknown>>
+      readonly inputTokens: number
+    }
+  /** A prompt that is a command of the agent, given to the session of an earlier run. */
+  | {
+      readonly kind: 'command'
+      readonly prompt: string
+      /** Keys in gantry.yaml that make it continue a session. */
+      goOn(session: string): Readonly<Record<string, unknown>>
+    }
 
 export interface HookFileText {
   readonly path: string

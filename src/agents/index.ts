@@ -1,38 +1,36 @@
+// Drivers of coding agents. One folder per agent holds all we know of it: its keys in gantry.yaml (schema.ts), how it is started
+// (launch.ts), how its output is read (stream.ts), its hooks (hooks.ts, hook-config.ts). What all share is beside the folders.
 import { z } from 'zod'
 import { GantryError } from '../core/error.ts'
-import { createBuiltinAgent } from './builtin/builtin.ts'
-import { builtinAgentSchema } from './builtin/schema.ts'
-import { claudeCode } from './claude-code/claude-code.ts'
-import { claudeCodeSchema } from './claude-code/schema.ts'
-import { createClaudeSdkAgent } from './claude-sdk/claude-sdk.ts'
-import { claudeSdkSchema } from './claude-sdk/schema.ts'
-import { createCliAgent } from './cli/create-cli-agent.ts'
-import { codex } from './codex/codex.ts'
-import { codexAgentSchema } from './codex/schema.ts'
-import { createCommandAgent } from './command/command.ts'
-import { commandAgentSchema } from './command/schema.ts'
+import type { AgentKind } from './agent-kind.ts'
+import { builtinKind } from './builtin/builtin.ts'
+import { claudeCodeKind } from './claude-code/claude-code.ts'
+import { claudeSdkKind } from './claude-sdk/claude-sdk.ts'
+import { codexKind } from './codex/codex.ts'
+import { commandKind } from './command/command.ts'
 import type { AgentDriver, ModelOpener } from './contract.ts'
-import { copilot } from './copilot/copilot.ts'
-import { copilotAgentSchema } from './copilot/schema.ts'
-import { gemini } from './gemini/gemini.ts'
-import { geminiAgentSchema } from './gemini/schema.ts'
-import { opencode } from './opencode/opencode.ts'
-import { opencodeAgentSchema } from './opencode/schema.ts'
-import { scriptedAgentSchema } from './scripted/schema.ts'
-import { createScriptedAgent } from './scripted/scripted.ts'
+import { copilotKind } from './copilot/copilot.ts'
+import { geminiKind } from './gemini/gemini.ts'
+import { opencodeKind } from './opencode/opencode.ts'
+import { scriptedKind } from './scripted/scripted.ts'
 
-/** One entry of `agents:` in gantry.yaml. A new agent is a folder, its schema here, and its case below. */
-export const agentSchema = z.discriminatedUnion('driver', [
-  claudeCodeSchema,
-  claudeSdkSchema,
-  codexAgentSchema,
-  copilotAgentSchema,
-  geminiAgentSchema,
-  opencodeAgentSchema,
-  builtinAgentSchema,
-  commandAgentSchema,
-  scriptedAgentSchema,
-])
+/** A new agent is a folder and its line here; one with hooks has a line in `hook-codecs.ts` too. */
+const kinds = [
+  claudeCodeKind,
+  claudeSdkKind,
+  codexKind,
+  copilotKind,
+  geminiKind,
+  opencodeKind,
+  builtinKind,
+  commandKind,
+  scriptedKind,
+] as const
+
+const [first, ...rest] = kinds
+
+/** One entry of `agents:` in gantry.yaml. */
+export const agentSchema = z.discriminatedUnion('driver', [first.schema, ...rest.map(({ schema }) => schema)])
 
 export type AgentConfig = z.output<typeof agentSchema>
 
@@ -43,49 +41,41 @@ export interface AgentPlace {
   readonly openModel?: ModelOpener
 }
 
-/** Drivers that need no configuration: their name is enough for `--agent`. */
-const bareDrivers: readonly AgentConfig['driver'][] = [
-  'claude-code',
-  'claude-sdk',
-  'codex',
-  'copilot',
-  'gemini',
-  'opencode',
-  'builtin',
-]
-
-/** An agent of each such driver, as it is when nothing is said about it. */
+/** An agent of each driver that needs no configuration: its name is enough for `--agent`. */
 export function bareAgents(): Readonly<Record<string, AgentConfig>> {
-  return Object.fromEntries(bareDrivers.map((driver) => [driver, agentSchema.parse({ driver })]))
+  return Object.fromEntries(
+    kinds.flatMap(({ schema }) => {
+      const [driver] = schema.shape.driver.values
+      const bare = agentSchema.safeParse({ driver })
+      return bare.success ? [[driver, bare.data]] : []
+    }),
+  )
 }
 
-/** The driver for an agent of the configuration. `name` is the user's own word for it. */
+/** The driver for an agent of the configuration. `name` is the one the user gave it. */
 export function createAgent(name: string, config: AgentConfig, place: AgentPlace): AgentDriver {
   const { base, openModel = noModels } = place
-  switch (config.driver) {
-    case 'claude-code':
-      return createCliAgent(claudeCode, { name, config, base })
-    case 'claude-sdk':
-      return createClaudeSdkAgent({ name, config, base })
-    case 'codex':
-      return createCliAgent(codex, { name, config, base })
-    case 'copilot':
-      return createCliAgent(copilot, { name, config, base })
-    case 'gemini':
-      return createCliAgent(gemini, { name, config, base })
-    case 'opencode':
-      return createCliAgent(opencode, { name, config, base })
-    case 'builtin':
-      return createBuiltinAgent({ name, config, openModel })
-    case 'command':
-      return createCommandAgent({ name, config, base })
-    case 'scripted':
-      return createScriptedAgent({ name, config, base })
-  }
+  const kind: AgentKind | undefined = kindOf(config.driver)
+  if (kind === undefined) throw new Error(`there is no driver ${config.driver}`)
+  return kind.create({ name, config, base, openModel })
+}
+
+/** How the guard's hooks reach agents of this driver. */
+export function hooksOfDriver(driver: string): AgentKind['hooks'] {
+  return kindOf(driver)?.hooks ?? null
+}
+
+/** Whether the agent runs hooks that no person has reviewed. Only some agents ask for a review. */
+export function trustsHooks(config: AgentConfig | undefined): boolean {
+  return config === undefined || !('trust_hooks' in config) || config.trust_hooks
+}
+
+function kindOf(driver: string): AgentKind | undefined {
+  return kinds.find(({ schema }) => schema.shape.driver.values.has(driver as never))
 }
 
 const noModels: ModelOpener = async () => {
   throw new GantryError('NOT_FOUND', 'cannot proceed without model access', {
-    hint: 'Whoever makes the agent gives it none.',
+    hint: 'Pass `openModel` when you create the agent.',
   })
 }

@@ -20,16 +20,8 @@ export interface HookEventBase {
   readonly root: string
 }
 
-export const guardedAgents = [
-  'claude-code',
-  'codex',
-  'gemini',
-  'copilot',
-  'cursor',
-  'opencode',
-  'builtin',
-] as const
-export type GuardedAgent = (typeof guardedAgents)[number]
+/** Name of an agent in the registry of hook codecs (`agents/hook-codecs.ts`), or `builtin`, which has its hooks in process. */
+export type GuardedAgent = string
 
 export type HookHappening =
   | { readonly kind: 'session_start'; readonly source: SessionSource }

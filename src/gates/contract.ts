@@ -10,8 +10,20 @@ import type { GateResult } from '../core/trial.ts'
 export interface Gate<Spec extends { readonly type: string } = { readonly type: string }> {
   readonly type: Spec['type']
   readonly schema: z.ZodType<Spec>
+  /** What it looks at besides the workspace as the agent left it. */
+  readonly needs?: readonly GateNeed[]
+  /** Set when its messages already contain the description of the spec. */
+  readonly describesItself?: true
+  /** Commands that usually start a script of the case's template, so that a missing script is found before the run. */
+  scripts?(spec: Spec): readonly string[]
   check(spec: Spec, context: GateContext): Promise<GateFinding>
 }
+
+/**
+ * `agent_events`: what the agent did, which a solution script does not show. `workspace_delta`: the workspace as it was before the
+ * agent started.
+ */
+export type GateNeed = 'agent_events' | 'workspace_delta'
 
 export interface GateFinding {
   readonly passed: boolean

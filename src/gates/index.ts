@@ -6,7 +6,7 @@ import { commandJsonPath } from './command-json-path.ts'
 import { commandOutputContains } from './command-output-contains.ts'
 import { commandOutputMatches } from './command-output-matches.ts'
 import { commandSucceeds } from './command-succeeds.ts'
-import type { Gate, GateContext, GateFinding } from './contract.ts'
+import type { Gate, GateContext, GateFinding, GateNeed } from './contract.ts'
 import { fileContains } from './file-contains.ts'
 import { fileExists } from './file-exists.ts'
 import { fileMatches } from './file-matches.ts'
@@ -50,8 +50,18 @@ export async function runGate(spec: GateSpec, context: GateContext): Promise<Gat
   if (context.signal.aborted) throw new GantryError('INTERRUPTED', `stopped before the gate ${spec.type}`)
   const { passed, message, detail = {} } = await gate.check(spec, context).catch(failedCheck)
   const prefixed =
-    spec.type === 'script' || spec.description === undefined ? message : `${spec.description}: ${message}`
+    gate.describesItself || spec.description === undefined ? message : `${spec.description}: ${message}`
   return { type: spec.type, passed, message: prefixed, detail }
+}
+
+/** What a gate of this type looks at besides the workspace as the agent left it. */
+export function gateNeeds(type: string): readonly GateNeed[] {
+  return gates.find((gate) => gate.type === type)?.needs ?? []
+}
+
+/** Commands of these gates that usually start a script of the case's template. */
+export function scriptsOfGates(specs: readonly GateSpec[]): readonly string[] {
+  return specs.flatMap((spec) => gates.find(({ type }) => type === spec.type)?.scripts?.(spec) ?? [])
 }
 
 const machineErrors = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOSPC', 'EDQUOT', 'EIO', 'EROFS'])

@@ -15,6 +15,7 @@ const schema = z
 
 export const noTranscriptErrors = {
   type: 'no_transcript_errors',
+  needs: ['agent_events'],
   schema,
   async check(_, context) {
     const { invocations } = context

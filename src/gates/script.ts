@@ -22,6 +22,8 @@ const schema = z
 export const script = {
   type: 'script',
   schema,
+  describesItself: true,
+  scripts: ({ command }) => [command],
   async check(spec, context) {
     const run = await runCommand(spec, context)
     if (run.kind === 'broken')

@@ -58,6 +58,7 @@ interface Selector {
 
 export const toolCalled = {
   type: 'tool_called',
+  needs: ['agent_events'],
   schema,
   async check(spec, { toolUses }) {
     const matches = useMatcher(spec)

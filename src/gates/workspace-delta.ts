@@ -49,6 +49,7 @@ const kinds: readonly Kind[] = ['created', 'changed', 'deleted']
 
 export const workspaceDelta = {
   type: 'workspace_delta',
+  needs: ['workspace_delta'],
   schema,
   async check(spec, context) {
     const delta = await context.delta()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { HookedAgent } from '../agents/hook-codecs.ts'
 import type { HookPlace } from '../agents/hook-installer.ts'
-import { installableAgents } from '../agents/hook-installers.ts'
+import { hookTraitsOf, installableAgents } from '../agents/hook-installers.ts'
 import { findProgram } from '../io/find-program.ts'
 import { pathKind } from '../io/path-kind.ts'
 
@@ -16,34 +16,16 @@ export function chooseAgents(place: HookPlace): readonly ChosenAgent[] {
   return installableAgents.flatMap((agent) => {
     const program = findAgentProgram(agent, place.env)
     if (program !== null) return [{ agent, because: `${program} is there` }]
-    const trace = traces[agent].find((name) => pathKind(join(place.root, name)) !== null)
+    const trace = hookTraitsOf(agent).projectMarks.find((name) => pathKind(join(place.root, name)) !== null)
     return trace === undefined ? [] : [{ agent, because: `the project has ${trace}` }]
   })
 }
 
 /** Absolute; null when it is not on the PATH. */
 export function findAgentProgram(agent: HookedAgent, env: HookPlace['env']): string | null {
-  for (const name of programs[agent]) {
+  for (const name of hookTraitsOf(agent).executables) {
     const found = findProgram(name, env.PATH ?? '')
     if (found !== null) return found
   }
   return null
-}
-
-const programs: Readonly<Record<HookedAgent, readonly string[]>> = {
-  'claude-code': ['claude'],
-  codex: ['codex'],
-  gemini: ['gemini'],
-  copilot: ['copilot'],
-  cursor: ['cursor-agent', 'cursor'],
-  opencode: ['opencode'],
-}
-
-const traces: Readonly<Record<HookedAgent, readonly string[]>> = {
-  'claude-code': ['.claude', 'CLAUDE.md'],
-  codex: ['.codex'],
-  gemini: ['.gemini', 'GEMINI.md'],
-  copilot: ['.github/hooks', '.github/copilot-instructions.md'],
-  cursor: ['.cursor', '.cursorrules'],
-  opencode: ['.opencode', 'opencode.json', 'opencode.jsonc'],
 }

@@ -1,6 +1,7 @@
 import { type HookedAgent, hookCodecs } from '../agents/hook-codecs.ts'
 import type { HookPlace } from '../agents/hook-installer.ts'
 import { hookInstallerOf } from '../agents/hook-installers.ts'
+import { hooksOfDriver } from '../agents/index.ts'
 import { findInstalls, readFiles, whySwitchedOff } from './find-installs.ts'
 import type { HookProgram } from './hook-program.ts'
 
@@ -20,8 +21,6 @@ export type AgentGuard =
   | { readonly kind: 'temporary'; readonly agent: HookedAgent; readonly path: string }
   | { readonly kind: 'none'; readonly why: string }
 
-const inProcess = ['builtin', 'scripted']
-
 /** Looks, and changes nothing. `place` is that of the agent: its home and its environment. */
 export function guardForAgent(
   driver: string,
@@ -29,8 +28,8 @@ export function guardForAgent(
   program: HookProgram,
   trustsHooks: boolean,
 ): AgentGuard {
-  if (inProcess.includes(driver)) return { kind: 'in_process' }
-  const agent = hookedAgent(driver)
+  const agent = hooksOfDriver(driver)
+  if (agent === 'in_process') return { kind: 'in_process' }
   if (agent === null) return { kind: 'none', why: `an agent of the driver ${driver} has no hooks` }
   const installer = hookInstallerOf(agent, hookCodecs[agent])
   const [found] = findInstalls(agent, installer, { place, program })
@@ -42,12 +41,6 @@ export function guardForAgent(
   if (off !== null) return { kind: 'none', why: off }
   const [path = ''] = files
   return { kind: 'temporary', agent, path }
-}
-
-/** The SDK starts the same program with the same settings. */
-function hookedAgent(driver: string): HookedAgent | null {
-  if (driver === 'claude-sdk') return 'claude-code'
-  return Object.hasOwn(hookCodecs, driver) ? (driver as HookedAgent) : null
 }
 
 /** One sentence for a person. What does not hold is said aloud. */

@@ -2,6 +2,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 import { type HookedAgent, hookCodecs } from '../agents/hook-codecs.ts'
 import { shellWords, wordsOfShell } from '../agents/hook-config/shell-words.ts'
 import type { HookCommand } from '../agents/hook-installer.ts'
+import { hookTraitsOf } from '../agents/hook-installers.ts'
 import { GantryError } from '../core/error.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { namesIn, readTextIfExists } from '../io/directory.ts'
@@ -17,15 +18,6 @@ export interface HookLauncher {
   readonly text: string
 }
 
-/** Why each has one. */
-const launched = new Set<HookedAgent>([
-  // Copilot too runs its hooks, and leaves their arguments away: a bare `node` fails there, and a hook that fails denies every tool.
-  'claude-code',
-  // A tool call passes when its hook ends with code 1, as Node does when it does not find its program; a shell that took care of
-  // it would be killed in its place when it hangs.
-  'gemini',
-])
-
 /**
  * The path has the hash of the text in it, so that installs by different versions never change each other's. An
  * uninstall leaves it for a while (`tidyPrograms`): a session that runs keeps the hooks it began with. null for agents whose hooks are told all they need.
@@ -36,7 +28,7 @@ export function hookLauncher(
   env: Readonly<Record<string, string | undefined>>,
 ): HookLauncher | null {
   // Windows starts no scripts by their first line.
-  if (!launched.has(agent) || platform === 'win32') return null
+  if (hookTraitsOf(agent).needsLauncher !== true || platform === 'win32') return null
   const text = launcherText({ node, hookBin: JSON.stringify(hookBin), agent })
   const directory = `${agent}-${sha256(text).slice(0, hashLength)}`
   return { path: join(guardHome(env), 'bin', directory, launcherName), text }

@@ -2,6 +2,7 @@ import type { AgentOutcome } from '../agents/contract.ts'
 import { GantryError } from '../core/error.ts'
 import type { HarnessEvent, Untimed } from '../core/event.ts'
 import type { WorkspaceDelta } from '../gates/contract.ts'
+import { gateNeeds } from '../gates/index.ts'
 import { diffSnapshots, snapshotTree } from '../io/tree-snapshot.ts'
 import { runLinkedAgent } from '../model-link/run-linked-agent.ts'
 import type { Case } from './case.ts'
@@ -55,7 +56,7 @@ function withWarning(outcome: AgentOutcome, warning: string): AgentOutcome {
 function wantsDelta({ case: { scenario, rubric }, judge }: TrialWork): boolean {
   return (
     (judge !== null && rubric !== null) ||
-    scenario.evaluation.gates.some((gate) => gate.type === 'workspace_delta')
+    scenario.evaluation.gates.some((gate) => gateNeeds(gate.type).includes('workspace_delta'))
   )
 }
 

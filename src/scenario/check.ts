@@ -3,6 +3,7 @@ import { agentSchema, createAgent } from '../agents/index.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import { createRedaction } from '../core/redaction.ts'
 import type { GateResult, TrialRecord } from '../core/trial.ts'
+import { gateNeeds } from '../gates/index.ts'
 import { systemClock } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
@@ -36,9 +37,6 @@ export interface CheckPlace {
   /** Patterns of the configuration. */
   readonly redact: readonly string[]
 }
-
-/** These look at what the agent did, which a solution script does not show. */
-const pathGates = ['tool_called', 'no_transcript_errors']
 
 /** Proves the grader before money is spent: once with an agent that does nothing, once with the scenario's oracle. */
 export async function checkGraders(entry: Case, place: CheckPlace): Promise<GraderCheck> {
@@ -130,20 +128,20 @@ function oracleProblems({ verdict, reason, gates, ending, agentExitCode }: Trial
   if (ending !== 'exited' || agentExitCode !== 0)
     return [`the oracle failed by itself (${ending === 'exited' ? `exit ${agentExitCode}` : ending})`]
   return gates
-    .filter((gate) => !gate.passed && !pathGates.includes(gate.type))
+    .filter((gate) => !gate.passed && !gateNeeds(gate.type).includes('agent_events'))
     .map((gate) => `the oracle does not pass ${gate.type}: ${gate.message}`)
 }
 
 function noopRemarks({ gates, verdict }: TrialRecord): string[] {
   if (verdict !== 'fail') return []
   return gates
-    .filter((gate) => gate.passed && !pathGates.includes(gate.type))
+    .filter((gate) => gate.passed && !gateNeeds(gate.type).includes('agent_events'))
     .map((gate) => `${gate.type} passes before any work: ${gate.message}`)
 }
 
 function oracleRemarks({ gates }: TrialRecord): string[] {
   return gates
-    .filter((gate) => !gate.passed && pathGates.includes(gate.type))
+    .filter((gate) => !gate.passed && gateNeeds(gate.type).includes('agent_events'))
     .map((gate) => `${gate.type} looks at the agent's way and cannot be proven by a script`)
 }
 

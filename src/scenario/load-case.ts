@@ -3,6 +3,7 @@ import { loadProject, type Project } from '../config/load.ts'
 import type { Target } from '../config/target-schema.ts'
 import { expandVariables } from '../core/expand.ts'
 import { compilePattern } from '../core/pattern.ts'
+import { scriptsOfGates } from '../gates/index.ts'
 import { findProgram } from '../io/find-program.ts'
 import { isDirectory, isFile } from '../io/path-kind.ts'
 import { escapingLink } from '../io/resolve-inside.ts'
@@ -65,7 +66,7 @@ export function loadCase(source: SourceFile<Scenario>, options: LoadOptions): Ca
     rubric: judge?.enabled === true ? findRubric(source, judge.rubric, options.project) : null,
     graderFiles: scriptFiles(
       [
-        ...gates.flatMap((gate) => (gate.type === 'script' ? [gate.command] : [])),
+        ...scriptsOfGates(gates),
         ...scenario.scripts.post.map((script) => script.command),
         ...scenario.scripts.evaluators.map((script) => script.command),
       ],

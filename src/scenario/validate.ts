@@ -1,5 +1,6 @@
 import { loadProject } from '../config/load.ts'
 import { formatPosition, GantryError } from '../core/error.ts'
+import { scriptsOfGates } from '../gates/index.ts'
 import { readYaml } from '../io/yaml.ts'
 import type { Case } from './case.ts'
 import { discoverFiles, shownPath } from './discover.ts'
@@ -52,7 +53,7 @@ export async function validateScenarios(
 function warningsOf({ scenario, templateDir }: Case): string[] {
   if (scenario.setup.commands.length > 0) return []
   const commands = [
-    ...scenario.evaluation.gates.flatMap((gate) => (gate.type === 'script' ? [gate.command] : [])),
+    ...scriptsOfGates(scenario.evaluation.gates),
     ...scenario.scripts.post.map(({ command }) => command),
     ...scenario.scripts.evaluators.map(({ command }) => command),
     ...(scenario.oracle === undefined ? [] : [scenario.oracle.command]),

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { trustsHooks } from '../agents/index.ts'
 import { definedVariables } from '../core/expand.ts'
 import type { Redaction } from '../core/redaction.ts'
 import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
@@ -63,7 +64,7 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
         artefacts: store.root,
         host: env,
         prices,
-        trustsHooks: trustsHooks(start),
+        trustsHooks: trustsHooks(start.project.config.agents[start.agent.name]),
         guarded: { own: own.agentFiles, hookBin: own.hookBin },
         timeoutMs: options.editTimeoutMs ?? editTimeoutMs,
       },
@@ -77,11 +78,6 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
       [Symbol.asyncDispose]: () => editor[Symbol.asyncDispose](),
     }
   }
-}
-
-function trustsHooks({ project, agent }: ReadyStart): boolean {
-  const settings = project.config.agents[agent.name]
-  return settings?.driver !== 'codex' || settings.trust_hooks
 }
 
 function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {

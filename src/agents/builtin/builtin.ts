@@ -1,9 +1,10 @@
 import { GantryError } from '../../core/error.ts'
 import { version } from '../../core/version.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { agentKind } from '../agent-kind.ts'
 import type { AgentDriver, AgentProbe, ProbeContext } from '../contract.ts'
 import { type BuiltinAgent, runBuiltin, systemPrompt } from './run.ts'
-import type { BuiltinAgentConfig } from './schema.ts'
+import { type BuiltinAgentConfig, builtinAgentSchema } from './schema.ts'
 import { createTools } from './tools/index.ts'
 
 /** An agent in our own process: a model and six tools, so that an API key is all one needs. */
@@ -47,3 +48,9 @@ function fingerprint({ model, instructions, max_turns, env }: BuiltinAgentConfig
   const tools = createTools({ workspace: '/', env: {} }).map(({ name, description }) => [name, description])
   return sha256(JSON.stringify([version, model, max_turns, env, systemPrompt('', [instructions]), tools]))
 }
+
+export const builtinKind = agentKind({
+  schema: builtinAgentSchema,
+  hooks: 'in_process',
+  create: createBuiltinAgent,
+})

@@ -1,7 +1,9 @@
+import { agentKind } from '../agent-kind.ts'
 import type { CliAgent } from '../cli/contract.ts'
+import { createCliAgent } from '../cli/create-cli-agent.ts'
 import { launch, liveLaunch } from './launch.ts'
 import { openLiveSession } from './live/open-live-session.ts'
-import type { ClaudeCodeConfig } from './schema.ts'
+import { type ClaudeCodeConfig, claudeCodeSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
 export const claudeCredentials = [
@@ -36,3 +38,9 @@ export function isAuthenticated(env: Readonly<Record<string, string>>): boolean 
   const keys = claudeCredentials.filter((name) => name !== 'ANTHROPIC_BASE_URL')
   return keys.some((name) => (env[name] ?? '') !== '') ? true : null
 }
+
+export const claudeCodeKind = agentKind({
+  schema: claudeCodeSchema,
+  hooks: 'claude-code',
+  create: (agent) => createCliAgent(claudeCode, agent),
+})

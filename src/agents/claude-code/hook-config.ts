@@ -13,6 +13,15 @@ export function claudeCodeHooks(events: readonly HookRegistration[]): HookInstal
   return jsonHookInstaller(
     {
       agent: 'claude-code',
+      executables: ['claude'],
+      projectMarks: ['.claude', 'CLAUDE.md'],
+      // Copilot runs these hooks too and drops their arguments: a bare `node` would fail, and a hook that fails denies every tool.
+      needsLauncher: true,
+      proof: {
+        config: {},
+        // A full context compacts too, but not in every version.
+        compaction: { kind: 'command', prompt: '/compact', goOn: (session) => ({ resume: session }) },
+      },
       fileName: 'settings.json',
       comments: false,
       skeleton: {},

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { agentKind } from '../agent-kind.ts'
 import { claudeCredentials, isAuthenticated } from '../claude-code/claude-code.ts'
 import { fingerprintOf } from '../cli/fingerprint.ts'
 import { locateProgram } from '../cli/locate.ts'
@@ -13,6 +14,7 @@ import type {
   SessionRequest,
 } from '../contract.ts'
 import { notStarted, unstartedSession } from '../process/not-started.ts'
+import { claudeSdkSchema } from './schema.ts'
 import { findSdk, installSdk, loadSdk, sdkPackage } from './sdk.ts'
 import { type ClaudeSdkAgent, openSdkSession, type SdkSession } from './session.ts'
 
@@ -110,3 +112,10 @@ async function probeSdk({ config, base }: ClaudeSdkAgent, { env }: ProbeContext)
     ...(judged?.usable !== true && { fix: installSdk }),
   }
 }
+
+export const claudeSdkKind = agentKind({
+  schema: claudeSdkSchema,
+  // The SDK starts the same program with the same settings.
+  hooks: 'claude-code',
+  create: createClaudeSdkAgent,
+})

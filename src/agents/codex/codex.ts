@@ -1,6 +1,8 @@
+import { agentKind } from '../agent-kind.ts'
 import type { CliAgent } from '../cli/contract.ts'
+import { createCliAgent } from '../cli/create-cli-agent.ts'
 import { launchCodex } from './launch.ts'
-import type { CodexAgentConfig } from './schema.ts'
+import { type CodexAgentConfig, codexAgentSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
 /** OpenAI's Codex. It tells tokens but no prices. */
@@ -17,3 +19,9 @@ export const codex: CliAgent<CodexAgentConfig> = {
   isAuthenticated: ({ OPENAI_API_KEY = '', CODEX_API_KEY = '' }) =>
     OPENAI_API_KEY !== '' || CODEX_API_KEY !== '' ? true : null,
 }
+
+export const codexKind = agentKind({
+  schema: codexAgentSchema,
+  hooks: 'codex',
+  create: (agent) => createCliAgent(codex, agent),
+})

@@ -12,6 +12,16 @@ export function codexHooks(events: readonly HookRegistration[]): HookInstaller {
   const installer = jsonHookInstaller(
     {
       agent: 'codex',
+      executables: ['codex'],
+      projectMarks: ['.codex'],
+      proof: {
+        config: { trust_hooks: true },
+        compaction: {
+          kind: 'full_context',
+          config: { config: { model_auto_compact_token_limit: 50_000 } },
+          inputTokens: 200_000,
+        },
+      },
       fileName: 'hooks.json',
       comments: false,
       skeleton: {},

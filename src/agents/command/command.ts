@@ -1,5 +1,6 @@
 import { findPty, ptyArgv } from '../../io/pty.ts'
 import { endpointVariables, providerVariables } from '../../models/boundary/contract.ts'
+import { agentKind } from '../agent-kind.ts'
 import { createStreamParser as createClaudeCodeParser } from '../claude-code/stream.ts'
 import { createStreamParser as createCodexParser } from '../codex/stream.ts'
 import type { AgentDriver, AgentOutcome, AgentRequest } from '../contract.ts'
@@ -8,7 +9,7 @@ import { createLineReader, createTextReader, type OutputReader } from '../proces
 import { playProcess } from '../process/play-process.ts'
 import { type Argv, type CommandAgent, type Launch, prepareLaunch } from './launch.ts'
 import { probeCommand } from './probe.ts'
-import type { CommandAgentConfig } from './schema.ts'
+import { type CommandAgentConfig, commandAgentSchema } from './schema.ts'
 import { createStreamParser as createEventParser } from './stream.ts'
 
 /** A driver for any command-line program. */
@@ -109,3 +110,9 @@ function createTerminalSearch(): TerminalSearch {
     return hasTerminal
   }
 }
+
+export const commandKind = agentKind({
+  schema: commandAgentSchema,
+  hooks: null,
+  create: createCommandAgent,
+})

@@ -1,6 +1,8 @@
+import { agentKind } from '../agent-kind.ts'
 import type { CliAgent } from '../cli/contract.ts'
+import { createCliAgent } from '../cli/create-cli-agent.ts'
 import { launchCopilot } from './launch.ts'
-import type { CopilotAgentConfig } from './schema.ts'
+import { type CopilotAgentConfig, copilotAgentSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
 const tokens = ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'] as const
@@ -38,3 +40,9 @@ export const copilot: CliAgent<CopilotAgentConfig> = {
       ? true
       : null,
 }
+
+export const copilotKind = agentKind({
+  schema: copilotAgentSchema,
+  hooks: 'copilot',
+  create: (agent) => createCliAgent(copilot, agent),
+})

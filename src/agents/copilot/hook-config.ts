@@ -12,6 +12,9 @@ export function copilotHooks(events: readonly HookRegistration[]): HookInstaller
   return jsonHookInstaller(
     {
       agent: 'copilot',
+      executables: ['copilot'],
+      projectMarks: ['.github/hooks', '.github/copilot-instructions.md'],
+      proof: { config: {}, compaction: null },
       fileName,
       comments: false,
       skeleton: { version: 1 },

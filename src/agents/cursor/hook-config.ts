@@ -8,6 +8,9 @@ export function cursorHooks(events: readonly HookRegistration[]): HookInstaller 
   return jsonHookInstaller(
     {
       agent: 'cursor',
+      executables: ['cursor-agent', 'cursor'],
+      projectMarks: ['.cursor', '.cursorrules'],
+      proof: null,
       fileName: 'hooks.json',
       comments: true,
       skeleton: { version: 1 },

@@ -1,6 +1,8 @@
+import { agentKind } from '../agent-kind.ts'
 import type { CliAgent } from '../cli/contract.ts'
+import { createCliAgent } from '../cli/create-cli-agent.ts'
 import { launchGemini } from './launch.ts'
-import type { GeminiAgentConfig } from './schema.ts'
+import { type GeminiAgentConfig, geminiAgentSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
 /** Google's Gemini CLI. It tells tokens but no prices. */
@@ -32,3 +34,9 @@ function isAuthenticated(env: Readonly<Record<string, string>>): boolean | null 
   if (has('GEMINI_API_KEY') || has('GOOGLE_API_KEY')) return true
   return env.GOOGLE_GENAI_USE_VERTEXAI === 'true' && has('GOOGLE_APPLICATION_CREDENTIALS') ? true : null
 }
+
+export const geminiKind = agentKind({
+  schema: geminiAgentSchema,
+  hooks: 'gemini',
+  create: (agent) => createCliAgent(gemini, agent),
+})

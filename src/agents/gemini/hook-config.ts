@@ -13,6 +13,12 @@ export function geminiHooks(events: readonly HookRegistration[]): HookInstaller 
   return jsonHookInstaller(
     {
       agent: 'gemini',
+      executables: ['gemini'],
+      projectMarks: ['.gemini', 'GEMINI.md'],
+      // A tool call passes when its hook ends with code 1, as Node does when it does not find its program. A shell that handled this
+      // would be killed in place of the hook when that hangs.
+      needsLauncher: true,
+      proof: { config: {}, compaction: null },
       fileName: 'settings.json',
       comments: true,
       skeleton: {},

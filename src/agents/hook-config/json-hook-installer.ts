@@ -9,7 +9,18 @@ import { wordsOfShell } from './shell-words.ts'
 
 /** What is peculiar to one agent whose hooks are lists by event below `hooks` in a JSON file. */
 export interface JsonHookFormat
-  extends Pick<HookInstaller, 'agent' | 'scopes' | 'files' | 'afterwards' | 'switchedOff'> {
+  extends Pick<
+    HookInstaller,
+    | 'agent'
+    | 'executables'
+    | 'projectMarks'
+    | 'needsLauncher'
+    | 'proof'
+    | 'scopes'
+    | 'files'
+    | 'afterwards'
+    | 'switchedOff'
+  > {
   /** How people call the file, for messages. */
   readonly fileName: string
   /** The agent reads over comments. Where it does not, a file with one is refused: the agent ignores it whole. */
@@ -38,6 +49,10 @@ export function jsonHookInstaller(
 
   return {
     agent: format.agent,
+    executables: format.executables,
+    projectMarks: format.projectMarks,
+    ...(format.needsLauncher && { needsLauncher: format.needsLauncher }),
+    proof: format.proof,
     scopes: format.scopes,
     files: format.files,
     afterwards: format.afterwards,

@@ -10,6 +10,9 @@ const fileName = 'gantry-guard.js'
 export function opencodeHooks(events: readonly HookRegistration[]): HookInstaller {
   return {
     agent: 'opencode',
+    executables: ['opencode'],
+    projectMarks: ['.opencode', 'opencode.json', 'opencode.jsonc'],
+    proof: { config: {}, compaction: null },
     scopes: ['project', 'user'],
     files,
     install(text, command) {

@@ -1,6 +1,8 @@
+import { agentKind } from '../agent-kind.ts'
 import type { CliAgent } from '../cli/contract.ts'
+import { createCliAgent } from '../cli/create-cli-agent.ts'
 import { launchOpencode } from './launch.ts'
-import type { OpencodeAgentConfig } from './schema.ts'
+import { type OpencodeAgentConfig, opencodeAgentSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
 const keys = [
@@ -30,3 +32,9 @@ export const opencode: CliAgent<OpencodeAgentConfig> = {
   // A login of the caller's own is in a file: without a key in the environment nothing can be said.
   isAuthenticated: (env) => (keys.some((name) => (env[name] ?? '') !== '') ? true : null),
 }
+
+export const opencodeKind = agentKind({
+  schema: opencodeAgentSchema,
+  hooks: 'opencode',
+  create: (agent) => createCliAgent(opencode, agent),
+})

@@ -3,9 +3,10 @@ import { GantryError } from '../../core/error.ts'
 import { isFile } from '../../io/path-kind.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { readYaml, type SourceFile } from '../../io/yaml.ts'
+import { agentKind } from '../agent-kind.ts'
 import type { AgentDriver } from '../contract.ts'
 import { refuseToRun, runScript } from './run.ts'
-import { type Script, type ScriptedAgentConfig, scriptSchema } from './schema.ts'
+import { type Script, type ScriptedAgentConfig, scriptedAgentSchema, scriptSchema } from './schema.ts'
 
 interface ScriptedAgent {
   /** The user's own word for it. */
@@ -53,3 +54,9 @@ export function createScriptedAgent({ name, config, base }: ScriptedAgent): Agen
     },
   }
 }
+
+export const scriptedKind = agentKind({
+  schema: scriptedAgentSchema,
+  hooks: 'in_process',
+  create: createScriptedAgent,
+})

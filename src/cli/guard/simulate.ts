@@ -3,8 +3,9 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
+import { installableAgents } from '../../agents/hook-installers.ts'
 import { GantryError } from '../../core/error.ts'
-import { guardedAgents, type HookEvent } from '../../core/hook-event.ts'
+import type { HookEvent } from '../../core/hook-event.ts'
 import type { Simulation } from '../../guard/simulate.ts'
 import { translateFsError } from '../../io/fs-error.ts'
 import type { CliContext } from '../context.ts'
@@ -22,9 +23,7 @@ export function simulateCommand(context: CliContext): Command {
     .description("Show what the guard would answer to an agent's hook payload now. Nothing is written.")
     .argument('<payload>', "file with the payload as the agent hands it over; '-' for standard input")
     .addOption(
-      new Option('--agent <name>', 'whose payload it is')
-        .choices(guardedAgents.filter((agent) => agent !== 'builtin'))
-        .default('claude-code'),
+      new Option('--agent <name>', 'whose payload it is').choices(installableAgents).default('claude-code'),
     )
     .option('--event <name>', "the event's name, where the payload does not carry it")
     .option('--agent-version <version>', 'the version of the agent the answer is for')

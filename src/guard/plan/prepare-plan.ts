@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { trustsHooks } from '../../agents/index.ts'
 import { loadProject, type Project } from '../../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../../config/resolve-agent.ts'
 import { GantryError } from '../../core/error.ts'
@@ -90,7 +91,12 @@ export async function preparePlan(request: PlanRequest, powers: PreparePowers): 
   const place = { root, settings, plan, planText: text }
   const declared = await declaredNow(place)
   const hookPlace = { root, home: agentEnv.HOME ?? '', env: agentEnv }
-  const guard = guardForAgent(agent.driver.name, hookPlace, program, trustsHooks(request, project))
+  const guard = guardForAgent(
+    agent.driver.name,
+    hookPlace,
+    program,
+    trustsHooks(project.config.agents[request.agent]),
+  )
   if (guard.kind === 'temporary') await checkInstallable({ ...guard, place: hookPlace, program })
   return {
     request,
@@ -115,11 +121,6 @@ function refuseModel({ agent, model }: PlanRequest, { config }: Project): void {
   throw new GantryError('USAGE', `agent '${agent}' is not run with the model '${model}'`, {
     hint: `Its models in gantry.yaml are: ${models.join(', ')}.`,
   })
-}
-
-function trustsHooks({ agent }: PlanRequest, { config }: Project): boolean {
-  const settings = config.agents[agent]
-  return settings?.driver !== 'codex' || settings.trust_hooks
 }
 
 /** Whether a person is logged in to a command-line agent only the agent knows; our own has nothing but keys. */

@@ -1,6 +1,6 @@
 import { type HookedAgent, hookCodecs } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
-import { hookInstallerOf, installableAgents } from '../../agents/hook-installers.ts'
+import { hookInstallerOf, hookTraitsOf, installableAgents } from '../../agents/hook-installers.ts'
 import type { Project } from '../../config/load.ts'
 import { GantryError } from '../../core/error.ts'
 import { findAgentProgram } from '../../guard-install/choose-agents.ts'
@@ -37,7 +37,7 @@ export function chooseSubjects(
 }
 
 function isThere(agent: HookedAgent, project: Project, { env }: HookPlace): boolean {
-  if (agentTraits(agent) === null) return false
+  if (hookTraitsOf(agent).proof === null) return false
   return project.config.agents[agent] !== undefined || findAgentProgram(agent, env) !== null
 }
 
@@ -51,54 +51,4 @@ function subjectOf(name: string, { config, root }: Project): ProofSubject {
   }
   const binary = described !== undefined && 'binary' in described ? described.binary : undefined
   return { name, agent, config: binary === undefined ? {} : { binary }, base: root }
-}
-
-/** What the proof has to know about one agent besides its driver. */
-export interface AgentTraits {
-  /** Keys in gantry.yaml it must have to show its hooks. */
-  readonly config: Readonly<Record<string, unknown>>
-  /** How it is made to compact its history; null where nothing does it from outside. */
-  readonly compaction: CompactionTrick | null
-}
-
-export type CompactionTrick =
-  /** A model that reports so many tokens has a full context. */
-  | {
-      readonly kind: 'full_context'
-      readonly config: Readonly<Record<string, unknown>>
-      readonly inputTokens: number
-    }
-  /** A prompt that is a command of its own, given to the session of an earlier run. */
-  | {
-      readonly kind: 'command'
-      readonly prompt: string
-      /** Keys in gantry.yaml that make it go on with a session. */
-      goOn(session: string): Readonly<Record<string, unknown>>
-    }
-
-/** null for an agent that has no driver, so that nothing can be played with it. */
-export function agentTraits(agent: HookedAgent): AgentTraits | null {
-  return traits[agent]
-}
-
-const plain: AgentTraits = { config: {}, compaction: null }
-
-const traits: Readonly<Record<HookedAgent, AgentTraits | null>> = {
-  // A full context does it too, but not in every version.
-  'claude-code': {
-    config: {},
-    compaction: { kind: 'command', prompt: '/compact', goOn: (session) => ({ resume: session }) },
-  },
-  codex: {
-    config: { trust_hooks: true },
-    compaction: {
-      kind: 'full_context',
-      config: { config: { model_auto_compact_token_limit: 50_000 } },
-      inputTokens: 200_000,
-    },
-  },
-  copilot: plain,
-  gemini: plain,
-  opencode: plain,
-  cursor: null,
 }

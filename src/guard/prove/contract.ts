@@ -1,18 +1,18 @@
 import type { AgentOutcome } from '../../agents/contract.ts'
 import type { HookCapabilities } from '../../agents/hook-codec.ts'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
+import type { ProofTraits } from '../../agents/hook-installer.ts'
 import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { LedgerEntry } from '../../guard-engine/contract.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 import type { Boundary, ModelCall } from '../../models/boundary/contract.ts'
-import type { AgentTraits } from './choose-subjects.ts'
 
 /** A real agent whose model is a script, ready to be played in scratch projects that have the guard in them. */
 export interface ProofStage {
   readonly agent: HookedAgent
   readonly version: string | null
   readonly capabilities: HookCapabilities
-  readonly traits: AgentTraits
+  readonly traits: ProofTraits
   /** What the hooks start. */
   readonly program: HookProgram
   /** Absolute; nothing is there. */

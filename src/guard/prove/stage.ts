@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { AgentDriver, AgentProbe } from '../../agents/contract.ts'
 import { hookCodecs } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
+import { hookTraitsOf } from '../../agents/hook-installers.ts'
 import { agentSchema, createAgent } from '../../agents/index.ts'
 import { GantryError } from '../../core/error.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
@@ -15,14 +16,13 @@ import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
 import { writeFileAtomic, writeJsonAtomic } from '../../io/files.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { realPath } from '../../io/resolve-links.ts'
-import { agentTraits } from './choose-subjects.ts'
 import type { GuardedProject, ProjectSetup, ProofStage, StageOptions } from './contract.ts'
 import { playScript } from './play-script.ts'
 
 /** Throws GantryError SPAWN_FAILED when the agent cannot be run. */
 export async function openStage(options: StageOptions): Promise<ProofStage> {
   const { agent, scratch, signal } = options
-  const traits = agentTraits(agent)
+  const traits = hookTraitsOf(agent).proof
   if (traits === null)
     throw new GantryError(
       'SPAWN_FAILED',

@@ -1,6 +1,6 @@
+import type { CompactionTrick } from '../../../agents/hook-installer.ts'
 import { GantryError } from '../../../core/error.ts'
 import type { ModelCall } from '../../../models/boundary/contract.ts'
-import type { CompactionTrick } from '../choose-subjects.ts'
 import type { GuardedProject, ProofGate } from '../contract.ts'
 import { textOfCall } from '../observations.ts'
 import { act } from '../play-script.ts'
