@@ -2,12 +2,12 @@ import type { CaseSummary } from '../core/summary.ts'
 import type { Verdict } from '../core/verdict.ts'
 import { formatMean, formatPercent } from './quantity.ts'
 
-/** Nothing of interest happened: every trial of the case counted and passed. */
+/** Whether every trial of the case counted and passed. */
 export function passedAlways({ counts }: CaseSummary): boolean {
   return counts.pass > 0 && counts.fail + counts.infra + counts.invalid === 0
 }
 
-/** How a case stands: its worst end that says something. Failures that the run's threshold allows do not count against it. */
+/** The verdict of a case: its worst meaningful result. Failures within the run's threshold do not count. */
 export function caseVerdict({ counts, passRate }: CaseSummary, threshold = 1): Verdict {
   if (passRate.value !== null && passRate.value < threshold) return 'fail'
   if (counts.invalid > 0) return 'invalid'
@@ -25,7 +25,7 @@ export function shownK(cases: readonly CaseSummary[]): number {
   )
 }
 
-/** The cases whose use of the tool can be told; none when nobody was seen using it. */
+/** The cases with data on tool use; empty when no agent was seen using the tool. */
 export function casesWithUse(cases: readonly CaseSummary[]): readonly CaseSummary[] {
   if (cases.every(({ metrics }) => metrics.commands === 0)) return []
   return cases.filter(({ passRate }) => passRate.n > 0)
@@ -33,13 +33,13 @@ export function casesWithUse(cases: readonly CaseSummary[]): readonly CaseSummar
 
 interface UseFigure {
   readonly title: string
-  /** What the title stands for; none where it says so itself. */
+  /** Explains the title; absent where it is clear. */
   readonly meaning?: string
   /** A mean over the counted trials of a case; null when there is none. */
   text(row: CaseSummary): string | null
 }
 
-/** What is told of the use of the tool, in reading order. */
+/** The figures on tool use, in reading order. */
 export const useFigures: readonly UseFigure[] = [
   {
     title: 'commands',

@@ -12,7 +12,7 @@ export interface Reporter {
   runStarted?(run: RunHeader): void
   trialStarted?(trial: TrialHeader): void
   trialEnded?(trial: TrialRecord): void
-  /** Anything worth a line while the run goes on: a warning, a retry, a pause. */
+  /** Anything worth a line during the run: a warning, a retry, a pause. */
   note?(note: { readonly level: 'info' | 'warning'; readonly message: string }): void
   runEnded?(run: FinishedRun): Promise<void> | void
 }
@@ -23,11 +23,11 @@ export interface ReporterContext {
   /** Where the report goes: a stream that is a terminal, a pipe, or a file written atomically when `close` is called. */
   readonly sink: Sink
   readonly color: boolean
-  /** Columns of the terminal; 80 when it is none. */
+  /** Columns of the terminal; 80 for other sinks. */
   readonly columns: number
-  /** Live view allowed: the sink is a terminal and nobody asked for plain lines. */
+  /** Live view allowed: the sink is a terminal and plain lines were not requested. */
   readonly live: boolean
-  /** The terminal's size now, asked at every redraw so that a resized window is honoured. Default: `columns` by 24. */
+  /** The current size of the terminal, read at every redraw so that resizing works. Default: `columns` by 24. */
   readonly size?: () => { readonly columns: number; readonly rows: number }
   /** Only ASCII can be shown: `TERM=dumb`, or a locale that is not UTF-8. */
   readonly ascii?: boolean
@@ -35,13 +35,13 @@ export interface ReporterContext {
   readonly clock?: Clock
   /** Absolute path of the report when it is a file: links in it become relative. */
   readonly path?: string
-  /** The second outlet of a reporter that has two: `github` writes annotations to `sink` and its summary here. */
+  /** The second sink of a reporter that has two: `github` writes annotations to `sink` and its summary here. */
   readonly summarySink?: Sink
 }
 
 export interface Sink {
   write(text: string): void
-  /** Settles when the reader has caught up. Whoever writes a long document awaits it between pieces, so that memory stays flat. */
+  /** Settles when the reader has caught up. Await it between the parts of a long document, so that memory does not grow. */
   drain?(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export interface RunHeader {
   readonly trials: number
   readonly concurrency: number
   readonly startedAt: string
-  /** What people still have to be told on the way: that it began and every trial (default), trials only, or nothing but the end. */
+  /** What the console prints during the run: header and trials (default), trials only, or only the end. */
   readonly told?: 'everything' | 'trials' | 'end'
 }
 
@@ -74,19 +74,19 @@ export interface FinishedRun extends RunHeader {
   readonly events: (trial: TrialRecord) => AsyncIterable<GantryEvent>
   /** Sentences on the likely causes behind a trial's metrics. */
   readonly diagnose?: (trial: TrialRecord) => readonly string[]
-  /** Somebody stopped the run: what it says is what was known by then. */
+  /** The run was stopped early; the summary covers what had finished. */
   readonly interrupted?: boolean
-  /** The trials behind `summary.notRun`, when they are known by name. */
+  /** The trials counted in `summary.notRun`, when they are known. */
   readonly notRun?: readonly TrialHeader[]
   /** What the reader can do now, as imperative sentences. Default: derived from the summary. */
   readonly nextSteps?: readonly string[]
-  /** What a face has to tell beyond cases and trials: shown by reporters for people. */
+  /** Tables of a face beyond cases and trials; shown by reporters for people. */
   readonly sections?: readonly ReportSection[]
-  /** false: the table of cases would only repeat what the sections say better. Default true. */
+  /** false: the table of cases would only repeat the sections. Default true. */
   readonly showCases?: boolean
 }
 
-/** A table of a face's own, with a title and a sentence or two. Everything in it is plain text. */
+/** A table of one face, with a title and a sentence or two. All plain text. */
 export interface ReportSection {
   readonly title: string
   /** What the reader should know before the rows, or instead of them. */

@@ -33,7 +33,7 @@ function labelled(label: string, sentence: string | null): string[] {
   return sentence === null ? [] : [`${label}: ${sentence}`]
 }
 
-/** Why a trial ended as it did: one sentence, and what stands below it, such as a diff, line by line. */
+/** The reason of a trial: one sentence, and the lines below it, such as a diff. */
 interface SplitReason {
   readonly sentence: string
   readonly lines: readonly string[]
@@ -48,7 +48,7 @@ export function splitReason(reason: string): SplitReason {
   return { sentence: plainLine(text.slice(0, end)), lines: block.split('\n').map((line) => line.trimEnd()) }
 }
 
-/** One thing a gate found, ready to be shown: a value on a line, a list, or the end of a longer text. */
+/** One finding of a gate: a value, a list, or the end of a longer text. */
 interface DetailPart {
   readonly label: string
   readonly lines: readonly string[]
@@ -65,12 +65,15 @@ export function detailParts(detail: GateResult['detail'], limits: DetailLimits =
   return [...parts.filter(is('value')), ...parts.filter(is('list')), ...parts.filter(is('text'))]
 }
 
-/** As lines of plain text. Foreign text of several lines is behind a bar, so that none of it stands at the start of a line. */
+/**
+ * As lines of plain text. Foreign text of several lines has a bar before each line, so that none of it is at the start of a
+ * line.
+ */
 function detailLines(detail: GateResult['detail'], limits: DetailLimits = {}): string[] {
   return detailParts(detail, limits).flatMap(partLines)
 }
 
-/** How much of a part is left out, in words; empty when all of it is there. */
+/** How much of a part is left out, as text; empty when nothing is. */
 export function omission({ kind, lines, omitted }: DetailPart): string {
   if (omitted === 0) return ''
   return kind === 'list'
@@ -81,14 +84,14 @@ export function omission({ kind, lines, omitted }: DetailPart): string {
 interface DetailLimits {
   readonly maxLines?: number
   readonly maxChars?: number
-  /** What the reader has just read: a value that stands in it is not shown again. */
+  /** The message shown before: a value in it is not shown again. */
   readonly message?: string
 }
 
-/** What went as it should, what is none, how long it took and what was just said explain no failure. */
+/** Values that are false, zero, durations or already in the message do not explain a failure. */
 function tells(key: string, value: unknown, message: string): boolean {
   if (value === false || value === 0 || key === 'duration_ms') return false
-  // Exact is the rule; only a guess is worth a word.
+  // Exact data is normal; only a guess is mentioned.
   if (key === 'source' && value === 'events') return false
   if (typeof value === 'number')
     return !(message.includes(labelOf(key)) && numbersIn(message).includes(String(value)))

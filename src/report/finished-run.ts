@@ -8,17 +8,17 @@ import type { RunRow, StoredRun } from '../store/contract.ts'
 import type { FinishedRun, TrialHeader } from './contract.ts'
 
 export interface StoredRunFacts {
-  /** The run as a list shows it: whether it has ended, and how long it took. */
+  /** The row of the run in a list: whether it has ended, and how long it took. */
   readonly row: RunRow
-  /** How the run was asked to be judged; needed when it was killed before it could write its summary. */
+  /** Summary options of the run; needed when it was killed before it wrote its summary. */
   readonly judging?: SummaryOptions
   readonly concurrency?: number
-  /** Hides what points to a person in what people read and pass on. */
+  /** Hides personal data in what people read and share. */
   readonly forPeople: (value: unknown) => unknown
   readonly diagnose: (trial: TrialRecord) => readonly string[]
 }
 
-/** A run of the store as reporters take it, ended or not. A summary older than the run's last trials is not believed. */
+/** A stored run as reporters need it, ended or not. A summary older than the run's last trials is not used. */
 export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promise<FinishedRun> {
   const { row, forPeople, diagnose } = facts
   const manifest = run.manifest()
@@ -68,12 +68,12 @@ function isHeader(trial: { readonly id: string }): trial is TrialHeader {
   )
 }
 
-/** A trial's events as they may be passed on: `forPeople` hides what points to a person. */
+/** A trial's events for sharing: `forPeople` hides personal data. */
 export async function* eventsForPeople(
   { dir }: TrialRecord,
   forPeople: (value: unknown) => unknown,
 ): AsyncGenerator<GantryEvent> {
-  // Redaction changes texts and nothing of the shape.
+  // Redaction changes texts, not the structure.
   for await (const event of readJsonl<GantryEvent>(join(dir, 'events.jsonl')))
     yield forPeople(event) as GantryEvent
 }

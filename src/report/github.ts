@@ -61,7 +61,7 @@ function annotation(record: TrialRecord): string {
     .map(plainLine)
     .join('\n')
   const file = record.file === '' ? '' : `file=${escapeProperty(record.file)},`
-  // A trial that did not really happen says nothing about the change under test: it warns.
+  // An infrastructure failure says nothing about the change under test, so it is a warning.
   const command = record.verdict === 'infra' ? 'warning' : 'error'
   return `::${command} ${file}title=${escapeProperty(`${record.verdict}: ${trialName(record)}`)}::${escapeData(message.slice(0, maxMessageChars))}\n`
 }

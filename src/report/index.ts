@@ -2,7 +2,7 @@ import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
 import type { Reporter, ReporterContext } from './contract.ts'
 
-/** The registry. A reporter that nobody asked for is never loaded. */
+/** The registry. Only the requested reporters are loaded. */
 const reporters = {
   console: async (context) => (await import('./console/console.ts')).openConsole(context),
   json: async (context) => (await import('./json.ts')).jsonReporter(context),

@@ -136,8 +136,8 @@ function seconds(ms: number): string {
 }
 
 /**
- * The one way text gets into XML. What XML 1.0 cannot carry even escaped (control characters, lone surrogates, U+FFFE,
- * U+FFFF) becomes U+FFFD. Quotes are escaped too, so that one function serves content and attributes; `]]>` cannot come out of it.
+ * Escapes text for XML. What XML 1.0 cannot carry even escaped (control characters, lone surrogates, U+FFFE, U+FFFF) becomes
+ * U+FFFD. Quotes are escaped too, so that one function serves content and attributes; `]]>` cannot come out of it.
  */
 export function escapeXml(text: string): string {
   return text

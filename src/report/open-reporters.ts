@@ -4,7 +4,7 @@ import { appendOutput, fileOutput } from '../io/text-output.ts'
 import type { Reporter, ReporterContext, Sink } from './contract.ts'
 import { openReporter, type ReporterSpec } from './index.ts'
 
-/** The process as reporters see it. */
+/** Streams and environment for reporters. */
 export interface ReportOutlet {
   readonly stdout: Sink & {
     readonly isTTY: boolean
@@ -19,8 +19,8 @@ export interface ReportOutlet {
 }
 
 /**
- * Opens all reporters a user asked for as one. Files are written when the run has ended, whole or not at all.
- * Throws GantryError USAGE when two of them would mix on standard output.
+ * Opens all requested reporters as one. Files are written atomically when the run has ended. Throws GantryError USAGE when two
+ * of them would mix on standard output.
  */
 export async function openReporters(
   specs: readonly ReporterSpec[],
@@ -84,7 +84,7 @@ function fileContext(sink: Sink): ReporterContext {
   return { sink, color: false, columns: 80, live: false }
 }
 
-/** No locale at all is common in containers that show UTF-8 well; a locale that names another encoding is meant. */
+/** Containers that show UTF-8 well often set no locale, so only a locale with another encoding counts. */
 export function asciiOnly(env: ReportOutlet['env']): boolean {
   if (env.TERM === 'dumb') return true
   const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '')
@@ -118,13 +118,13 @@ interface ReporterProblem {
 
 export interface ComposedReporter extends Required<Reporter> {
   runEnded(...args: Parameters<NonNullable<Reporter['runEnded']>>): Promise<void>
-  /** Complete once `runEnded` has settled. Whoever started the run tells the user. */
+  /** Complete once `runEnded` has settled. The caller reports them to the user. */
   problems(): readonly ReporterProblem[]
 }
 
 /**
- * Forwards everything to all. A reporter that throws stops neither the others nor the run: it is left out from then on
- * and its error is kept. `runEnded` goes one by one in order, so that two reporters on one terminal do not mix.
+ * Forwards every call to all reporters. A reporter that throws stops neither the others nor the run: it is left out from then
+ * on, and its error is kept. `runEnded` is called one by one, so that two reporters on one terminal do not mix.
  */
 export function composeReporters(
   reporters: Readonly<Record<string, Reporter>> | readonly Reporter[],

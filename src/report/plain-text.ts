@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * Text of unknown origin made harmless for any reader: no escape sequences, no control characters but newline and tab,
- * no marks that reverse the direction of what follows, no lone surrogates. An agent cannot write to the terminal through it.
+ * Makes foreign text harmless for any reader: no escape sequences, no control characters but newline and tab, no marks that
+ * reverse the direction of what follows, no lone surrogates. An agent cannot write to the terminal through it.
  */
 export function plainText(text: string): string {
   if (harmless.test(text)) return text
@@ -11,14 +11,14 @@ export function plainText(text: string): string {
     .toWellFormed()
 }
 
-/** The same on one line: every run of white space is one blank. */
+/** The same on one line: every run of white space becomes one space. */
 export function plainLine(text: string): string {
   return plainText(text).replaceAll(/\s+/g, ' ').trim()
 }
 
 /**
- * Lines for a log that a CI service reads along: what would be a workflow command of GitHub (`::name::` at the start of a
- * line, `##[name]` anywhere) is broken by a blank, so that an agent cannot give any.
+ * For logs that a CI service reads: a workflow command of GitHub (`::name::` at the start of a line, `##[name]` anywhere) is
+ * broken by a space, so that an agent cannot issue one.
  */
 export function withoutCommands(lines: string): string {
   return lines.replaceAll(/^(\s*):(?=:)/gm, '$1: ').replaceAll('##[', '## [')

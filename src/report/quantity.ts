@@ -1,6 +1,6 @@
 import type { Rate } from '../core/summary.ts'
 
-/** Unknown cost is `unmetered`, never zero. Four decimals below a dollar, two from there; a real cost never reads as none. */
+/** Unknown cost is `unmetered`, never zero. Four decimals below a dollar, two from there; a real cost is never shown as zero. */
 export function formatCost(usd: number | null): string {
   if (usd === null) return 'unmetered'
   if (usd > 0 && usd < 0.0001) return '<$0.0001'
@@ -8,7 +8,7 @@ export function formatCost(usd: number | null): string {
   return `$${Number(exact) < 1 ? exact : usd.toFixed(2)}`
 }
 
-/** Whole percents that never round an imperfect rate to 100 % nor a real one to 0 %. */
+/** Whole percents that never round an imperfect rate to 100% or a real one to 0%. */
 export function formatPercent(share: number): string {
   const percent = Math.round(share * 100)
   if (percent === 100 && share < 1) return '>99%'
@@ -21,7 +21,7 @@ export function formatRate(rate: Rate): string {
   return rate.value === null ? '-' : `${formatPercent(rate.value)} (${formatInterval(rate)})`
 }
 
-/** The 95 % interval alone: `42-93%`. */
+/** The 95% interval alone: `42-93%`. */
 export function formatInterval({ low, high }: Pick<Rate, 'low' | 'high'>): string {
   return `${Math.floor(low * 100)}-${Math.ceil(high * 100)}%`
 }

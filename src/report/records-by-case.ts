@@ -8,8 +8,8 @@ export interface CaseTotals {
 }
 
 /**
- * Tallies per case, and the records with those of one case standing together. A plan may interleave its cases: then the
- * records are read several times, a batch of cases each, so that memory does not grow with the run.
+ * Totals per case, and the records grouped by case. A plan may interleave its cases: then the records are read several times, a
+ * batch of cases at a time, so that memory does not grow with the run.
  */
 export async function recordsByCase(
   run: FinishedRun,

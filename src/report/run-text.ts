@@ -4,7 +4,7 @@ import type { RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
 import { formatCost, formatPercent, formatRate } from './quantity.ts'
 
-/** How the run ended, in one word: its verdict, unless it was stopped before it could have one. */
+/** How the run ended, in one word: its verdict, or `interrupted`. */
 export function runEnding({ summary, interrupted }: FinishedRun): RunVerdict | 'interrupted' {
   return interrupted === true ? 'interrupted' : summary.verdict
 }
@@ -43,7 +43,7 @@ export function notRunReason({ interrupted }: FinishedRun): string {
     : 'not run: budget, time limit or interruption'
 }
 
-/** Totals as label and value, in reading order. One denominator: counted trials. What is not counted stands apart. */
+/** Totals as label and value, in reading order. All rates are of counted trials. */
 export function totals(summary: RunSummary): readonly (readonly [label: string, value: string])[] {
   const { pass, fail } = summary.counts
   const cases = new Set(summary.cases.filter((row) => row.passRate.n > 0).map((row) => row.case)).size
@@ -100,7 +100,7 @@ function interruptedSentence({ trials, notRun, counts }: RunSummary): string {
     : `${done}: ${formatCount(counts.pass)} passed, ${formatCount(counts.fail)} failed.`
 }
 
-/** What to do now. A face that knows better says so through `nextSteps`. */
+/** What to do next. A face may replace it with `nextSteps`. */
 export function nextSteps(run: FinishedRun): readonly string[] {
   if (run.nextSteps !== undefined) return run.nextSteps
   const { counts, notRun, verdict } = run.summary

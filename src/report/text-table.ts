@@ -4,20 +4,20 @@ export interface Column<Row> {
   readonly title: string
   readonly align?: 'left' | 'right'
   text(row: Row): string
-  /** Colour is put on after the width is settled. */
+  /** Colour is added after the width is computed. */
   paint?(text: string, row: Row): string
-  /** Its text may be shortened, and where: names differ at their ends, sentences at their beginnings. */
+  /** Where its text may be shortened: names in the middle, sentences at the end. */
   readonly shorten?: 'middle' | 'end'
   /** Never wider than this. */
   readonly maxWidth?: number
-  /** Down to this it is shortened before any column is left out. */
+  /** It is shortened to this width before any column is dropped. */
   readonly minWidth?: number
-  /** When space is short columns with the highest number go first; without one a column always stays. */
+  /** When space is short, columns with the highest number are dropped first. Without a number a column always stays. */
   readonly dropAt?: number
 }
 
 export interface TextTable<Row> {
-  /** What is left of the columns, by title. */
+  /** Titles of the shown columns. */
   readonly titles: readonly string[]
   readonly heading: string
   line(row: Row): string
@@ -25,10 +25,7 @@ export interface TextTable<Row> {
 
 const gap = '  '
 
-/**
- * A table no wider than `width`, as far as columns can be shortened or left out; no limit with Infinity. A title is never
- * shortened: a column is at least as wide as it, or is not there.
- */
+/** A table that fits `width`, as far as columns can be shortened or dropped; no limit with Infinity. Titles are never shortened. */
 export function textTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -62,7 +59,7 @@ interface Sized<Row> {
   readonly width: number
 }
 
-/** Long texts give way first, then whole columns, and at last what is left of the long texts. */
+/** Shortens long texts first, then drops columns, then shortens the remaining texts further. */
 function fitting<Row>(sized: readonly Sized<Row>[], width: number): readonly Sized<Row>[] {
   const shortened = shrunk(sized, width, ({ minWidth = defaultMinWidth }) => minWidth)
   if (totalWidth(shortened) <= width) return shortened
@@ -76,7 +73,7 @@ function fitting<Row>(sized: readonly Sized<Row>[], width: number): readonly Siz
 
 const defaultMinWidth = 12
 
-/** As narrow as need be and as `leastOf` allows: of the columns that may be shortened the widest always gives way. */
+/** Shrinks the widest column that may be shortened, as far as `leastOf` allows, until the table fits. */
 function shrunk<Row>(
   sized: readonly Sized<Row>[],
   width: number,

@@ -11,7 +11,7 @@ export function trialName(trial: Omit<TrialHeader, 'id'>): string {
   return `${plainLine(trial.case)} (${agentName(trial)})${trial.attempt > 1 ? ` #${trial.attempt}` : ''}`
 }
 
-/** The model is left out when the choice was the agent's own. */
+/** The model is left out when the agent chose it. */
 export function agentName({ agent, model }: Pick<TrialHeader, 'agent' | 'model'>): string {
   return model === 'default' || model === '' ? plainLine(agent) : `${plainLine(agent)}, ${plainLine(model)}`
 }
@@ -23,7 +23,7 @@ export function verdictMark(verdict: Verdict, ascii = false): string {
 const marks: Readonly<Record<Verdict, string>> = { pass: '✓', fail: '✗', infra: '!', invalid: '?' }
 const asciiMarks: Readonly<Record<Verdict, string>> = { pass: '+', fail: 'x', infra: '!', invalid: '?' }
 
-/** How often the tool was used and how well it went; null when nothing could be seen. */
+/** How often the tool was used and how well it went; null when unknown. */
 export function metricsSentence({ metrics }: TrialRecord): string | null {
   if (metrics.source === 'none') return null
   if (metrics.total_commands === 0) return 'the tool was never called'
@@ -59,7 +59,7 @@ export function endingSentence({ ending, agentExitCode }: TrialRecord): string |
   }
 }
 
-/** What the judge said, when it was asked. */
+/** The judge's result; null without a judge. */
 export function judgeSentence({ judge }: TrialRecord): string | null {
   if (judge === null) return null
   const relation = judge.passed ? 'reaches' : 'is below'

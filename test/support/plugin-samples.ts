@@ -8,7 +8,7 @@ import type { GraderGate } from '../../src/plugin/evaluate/trial-verdict.ts'
 import type { Execution, PluginTranscript, TranscriptEvent } from '../../src/plugin/execute/contract.ts'
 import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
 
-/** Samples for tests and measurements: whole, and everything can be said otherwise. */
+/** Complete samples for tests and benchmarks; every field can be changed. */
 export function sampleScenario(more: Partial<PluginScenario> = {}): PluginScenario {
   return {
     id: 'greet-direct-1',
@@ -57,7 +57,7 @@ export function sampleExecution(more: Partial<Execution> = {}): Execution {
   }
 }
 
-/** A transcript in a few words: who said what, which tools were called, and how that ended. */
+/** A short form of a transcript: messages, tool calls and their results. */
 export type SampleLine =
   | { readonly user: string; readonly parent?: string }
   | {
@@ -192,7 +192,7 @@ export function sampleJudgement(more: Partial<PluginJudgement> = {}): PluginJudg
   }
 }
 
-/** A judge that was asked and never answered. */
+/** A judge that never answered. */
 export function failedJudgement(message = 'no answer'): PluginJudgement {
   return sampleJudgement({
     quality_score: null,
@@ -223,7 +223,7 @@ export function sampleInput(
   }
 }
 
-/** The plugins that the corpus of detections speaks of. */
+/** The plugins in the corpus of detections. */
 export const sampleKnown = knownComponents(
   samplePlugin('demo', {
     skill: ['greet', 'farewell', 'deploy-app', 'deploy-docs', 'hi'],
@@ -254,7 +254,7 @@ export const sampleKnown = knownComponents(
   ],
 )
 
-/** A trial in a few words. */
+/** A short form of a trial. */
 export interface SampleTrial {
   readonly scenario?: string
   readonly arm?: Arm
@@ -267,7 +267,7 @@ export interface SampleTrial {
   readonly graders?: readonly GraderGate[]
 }
 
-/** Traces and what follows from them: nothing in an evaluation is made up. */
+/** Traces and the evaluation computed from them. */
 export function sampleEvaluation({
   scenario: id = 'greet-direct-1',
   arm = 'alone',

@@ -51,7 +51,7 @@ export async function continueRun(
   context.setExitCode(endCode(end, outputs, flags, context))
 }
 
-/** What can be said anew about a run: how it is judged, and how much it may cost. */
+/** What a resumed run may change: how it is judged, and how much it may cost. */
 function changed(config: PluginConfig, flags: ResumeFlags): PluginConfig {
   const { execution, evaluation } = config
   return {

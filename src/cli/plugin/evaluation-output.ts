@@ -24,13 +24,13 @@ import { printError } from '../print-error.ts'
 import type { PluginFlags } from './plugin-flags.ts'
 import { openStageView, type StageView } from './stage-view.ts'
 
-/** Where the words for people and the documents for machines go. */
+/** Where the text for people and the documents for machines go. */
 export interface OpenOutputs {
   /** For people: standard output, unless a document goes there. */
   readonly stream: CliStream
-  /** Nobody reads along. */
+  /** Standard output is a document and the stream for people is not a terminal. */
   readonly isSilent: boolean
-  /** Takes the view of the stages away before it speaks. */
+  /** Removes the view of the stages before it writes. */
   reporter(view: Pick<StageView, 'stop'>): Reporter
   /** After the run. The exit code of a document that could not be written; null when all were. */
   finish(context: CliContext): ExitCode | null
@@ -58,7 +58,7 @@ export async function openEvaluationOutput(
   return { outputs, view, evaluation: evaluationContext(context, (step) => view.step(logs(step))) }
 }
 
-/** The exit code of a run that has ended. A document that could not be written has the last word. */
+/** The exit code of a run that has ended. A document that could not be written decides it, unless the run was interrupted. */
 export function endCode(
   end: EvaluationEnd,
   outputs: OpenOutputs,
@@ -103,7 +103,7 @@ async function openOutputs(
   return {
     stream,
     isSilent,
-    // The stages have told on the way what was run; a line for every verdict only when everything is wanted.
+    // The stage view has already shown what ran, so verdicts get a line each only with --verbose.
     reporter: (view) => ({
       ...all,
       runStarted(run) {

@@ -18,7 +18,7 @@ interface Row {
   readonly description: string
 }
 
-/** The plugin as its files tell it: what is in it, and what is wrong with it. */
+/** Prints the analysis of a plugin: its components, and what is wrong with them. */
 export function printAnalysis(analysis: Analysis, stream: CliStream): void {
   const { bold, dim } = pc.createColors(stream.color)
   const columns = stream.isTTY ? Math.max(40, stream.columns) : 100
@@ -60,7 +60,7 @@ function listingSentence({
   return `${formatCount(used)} of ${formatCount(budget)} characters${own}: ${fate}`
 }
 
-/** What is odd about the plugin or about where it lies. */
+/** A warning about the plugin or its location. */
 function printWarning(
   { code, message, suggestion }: PreflightNotice,
   stream: CliStream,

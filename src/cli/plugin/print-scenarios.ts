@@ -17,7 +17,7 @@ export interface PrintScenariosOptions {
   readonly request: EvaluationRequest
 }
 
-/** What `gantry plugin generate` came to, and the cases it was asked to write. */
+/** Prints the generated scenarios, and writes the cases when --write-cases is given. */
 export async function printScenarios(
   { runDir, runId }: EvaluationEnd,
   options: PrintScenariosOptions,

@@ -27,7 +27,10 @@ export function pluginReportCommand(context: CliContext): Command {
     .action((run: string | undefined, flags: PluginReportFlags) => reportEvaluation(run, flags, context))
 }
 
-/** Tells a stored evaluation as it was told when it ended. Succeeds when the reports are written, whatever they say. */
+/**
+ * Reports a stored evaluation as it was reported when it ended. Exits with 0 when the reports are written, whatever the
+ * verdict.
+ */
 async function reportEvaluation(
   run: string | undefined,
   flags: PluginReportFlags,

@@ -155,7 +155,7 @@ function stageView(
       }
       case 'note':
         if (happened.level === 'warning') say('! ', happened.message, paint.warn)
-        // How many scenarios each component got is told at the end of the stage, for all of them.
+        // The end of the stage shows how many scenarios were generated in total.
         else if (verbose || stage !== 'generation') say('  ', happened.message, paint.dim)
         return
       case 'error':

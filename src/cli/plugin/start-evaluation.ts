@@ -44,7 +44,7 @@ export async function startEvaluation(asked: Asked, context: CliContext): Promis
   if (config.resume !== undefined) {
     const { continueRun } = await import('./continue-run.ts')
     const { run_id, from_stage: fromStage } = config.resume
-    // A directory is no name of a plugin, which is what --plugin means there.
+    // When resuming, --plugin means the name of a plugin, not its directory.
     const { plugin: _, ...rest } = flags
     await continueRun(
       { run: run_id, flags: { ...rest, ...(fromStage !== undefined && { fromStage }) } },
@@ -87,7 +87,7 @@ export async function startEvaluation(asked: Asked, context: CliContext): Promis
   context.setExitCode(worst(codes))
 }
 
-/** A plugin that cannot be evaluated keeps no other from it: it is told, and the exit code says so. */
+/** A plugin that cannot be evaluated does not stop the others: its error is printed and sets the exit code. */
 async function oneOfMany(request: EvaluationRequest, asked: Asked, context: CliContext): Promise<ExitCode> {
   try {
     refuseWhatCannotBegin(request, context.cwd)
@@ -97,7 +97,7 @@ async function oneOfMany(request: EvaluationRequest, asked: Asked, context: CliC
   }
 }
 
-/** What would end the first run before it has anything to keep is said before there is one. */
+/** Refuses, before a run directory is created, what would end the run at once. */
 function refuseWhatCannotBegin({ target, config, replay, cassettes }: EvaluationRequest, cwd: string): void {
   const preflight = preflightPlugin(target.path, cwd)
   if (!preflight.valid) throw preflightError(preflight)
@@ -112,7 +112,7 @@ function refuseWhatCannotBegin({ target, config, replay, cassettes }: Evaluation
     })
 }
 
-/** Whoever tries failures again means the plugin they are of. */
+/** --fast without a plugin means the plugin of the failed run. */
 function withEarlierPlugin(config: PluginConfig, project: Project, context: CliContext): PluginConfig {
   const { fast_mode: fast, plugin, marketplace } = config
   if (!fast.enabled || plugin?.path !== undefined || marketplace !== undefined) return config
@@ -171,7 +171,7 @@ async function finish(
   return endCode(end, outputs, flags, context)
 }
 
-/** What a caller must hear first: an interruption, then machinery, then bad input, then failures. */
+/** The most important code: interruption, then infrastructure, then bad input, then failures. */
 function worst(codes: readonly ExitCode[]): ExitCode {
   const order: readonly ExitCode[] = [
     exitCode.interrupted,

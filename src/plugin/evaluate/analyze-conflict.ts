@@ -7,23 +7,23 @@ import type { KnownComponent } from './detection/known-components.ts'
 import { isOf } from './expected-component.ts'
 
 export interface ConflictOptions {
-  /** null: the scenario is about no component, and nothing can be in its way. */
+  /** null: the scenario names no component, so there is no conflict. */
   readonly expected: KnownComponent | null
   readonly conflict_detection: PluginConfig['conflict_detection']
-  /** `tuning.limits.conflict_domain_part_min`: from which length a word that two names share is told as a hint. */
+  /** `tuning.limits.conflict_domain_part_min`: the minimum length of a shared word of two names that is reported as a hint. */
   readonly domainPartMin: number
-  /** Set when the name that was called belongs to several: in which words. */
+  /** Set when the called name belongs to several components: the message that says so. */
   readonly sharedName?: string
 }
 
 /**
- * Who else fired, and how bad that is:
+ * Which other components fired, and how severe that is:
  * - `high`: the expected component is ambiguous, or is missing while others fired;
  * - `medium`: another component of its type fired as well;
  * - `low`: a component of another type fired as well;
- * - `none`: only it fired, or nothing did, or it was to stay quiet and did: whatever fired then may be the right one.
+ * - `none`: only it fired, or nothing did, or it was expected to stay quiet and did: another component may be the right one then.
  *
- * Components of other plugins and the CLI's own count only with `cross_plugin`; all are listed in any case.
+ * Components of other plugins and of the CLI itself count only with `cross_plugin`. All are listed.
  */
 export function analyzeConflict(
   scenario: PluginScenario,
@@ -85,8 +85,8 @@ interface Expected {
 }
 
 /**
- * Of all that fired, what the expected component competed with. A hook fires by its event and takes nobody's place, so hooks are
- * rivals only of hooks, and only of those that wait for the same event: a Stop hook answers in every trial.
+ * The fired components that compete with the expected one. A hook fires by its event and replaces no other component, so hooks
+ * compete only with hooks of the same event. A Stop hook, for example, fires in every trial.
  */
 export function rivalsOf(expected: Expected, others: readonly Detection[]): readonly Detection[] {
   return others.filter(({ component_type, cli_name }) => {
@@ -102,8 +102,8 @@ function eventOf(cliName: string): string {
 }
 
 /**
- * A word two names have in common, such as `deploy` in `deploy-app` and `deploy/staging`: a sign that both are made for the same
- * thing, and that their descriptions should say when to take which. Parts shorter than `minLength` say nothing.
+ * A word two names have in common, such as `deploy` in `deploy-app` and `deploy/staging`: a sign that both serve the same
+ * purpose and that their descriptions should say which one to use when. Parts shorter than `minLength` are ignored.
  */
 function sharedNamePart(a: string, b: string, minLength: number): string | null {
   const parts = new Set(partsOf(a))

@@ -25,7 +25,7 @@ export interface Detection {
   readonly plugin: string | null
   readonly confidence: number
   readonly source: DetectionSource
-  /** Words a person can check. */
+  /** Text that a person can check. */
   readonly evidence: string
   readonly tool_use_id?: string
   /** In the order in which they happened. */
@@ -72,7 +72,7 @@ export type JudgeVote =
     }
   | { readonly kind: 'error'; readonly message: string }
 
-/** A place in the transcript; one whose words do not stand there is dropped and counted. */
+/** A place in the transcript. A citation that is not in the transcript is dropped and counted. */
 export interface JudgeCitation {
   readonly description: string
   readonly message_id: string
@@ -93,7 +93,7 @@ export interface PluginJudgement {
   readonly confidence_level: 'high' | 'medium' | 'low'
   readonly issues: readonly string[]
   readonly highlights: readonly JudgeCitation[]
-  /** Citations whose words are not in the transcript. */
+  /** Citations whose text is not in the transcript. */
   readonly dropped_citations: number
   readonly summary: string
   readonly votes: readonly JudgeVote[]

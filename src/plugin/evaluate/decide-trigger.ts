@@ -26,8 +26,8 @@ export interface TriggerFacts {
 export type TriggerDecision = Pick<TrialEvaluation, 'triggered' | 'confidence' | 'detection_source'>
 
 /**
- * Whether the expected component fired, how certain that is, and who says so. Traces decide; a judge only where they are
- * ambiguous, or everywhere with `llm_only`. null when the judge alone may decide and has not spoken.
+ * Whether the expected component fired, how certain that is, and what decided it. Traces decide. A judge decides where they are
+ * ambiguous, or everywhere with `llm_only`. null when only a judge may decide and there is no judgement.
  */
 export function decideTrigger({
   mode,
@@ -61,20 +61,20 @@ export interface AmbiguityInput {
   readonly known: KnownComponents
 }
 
-/** Why the traces of a trial do not settle whether the expected component fired. */
+/** Why the traces of a trial do not show clearly whether the expected component fired. */
 export interface Ambiguity {
   readonly kind: 'shared_name' | 'transcript_only' | 'unknown_outcome' | 'captures_missing' | 'only_mentioned'
   readonly message: string
 }
 
-/** Whether a judge is to decide if the expected component fired. */
+/** Whether a judge must decide if the expected component fired. */
 export function isAmbiguous(input: AmbiguityInput): boolean {
   return ambiguityOf(input) !== null
 }
 
 /**
- * null where the traces settle it. They do for hooks always: which group fires follows from its event, and a transcript, all
- * that a judge sees, does not show hooks. And in the arm without the plugin, where there is nothing that could fire.
+ * null when the traces are clear. They always are for hooks: the event determines which group fires, and a judge sees only the
+ * transcript, which does not show hooks. They also are in the arm without the plugin, where nothing can fire.
  */
 export function ambiguityOf(input: AmbiguityInput): Ambiguity | null {
   const { scenario, execution, known, detections } = input
@@ -88,7 +88,7 @@ export function ambiguityOf(input: AmbiguityInput): Ambiguity | null {
   )
 }
 
-/** The name that was called belongs to several. */
+/** The called name belongs to several components. */
 function sharedName(
   { detections, known, execution }: AmbiguityInput,
   expected: KnownComponent,
@@ -106,7 +106,7 @@ function sharedName(
   return null
 }
 
-/** It fired by traces that are not certain. */
+/** It fired according to traces that are not certain. */
 function weakly({ execution, transcript, known }: AmbiguityInput, detection: Detection): Ambiguity | null {
   if (detection.source === 'transcript')
     return { kind: 'transcript_only', message: 'only the transcript shows it' }
@@ -118,7 +118,7 @@ function weakly({ execution, transcript, known }: AmbiguityInput, detection: Det
     : null
 }
 
-/** An agent whose start was seen has started, however its call ended. */
+/** A subagent with a recorded start has started, however its call ended. */
 function hasStarted(detection: Detection, execution: Execution, known: KnownComponents): boolean {
   return detectFromSubagents(execution, known).some((start) => identity(start) === identity(detection))
 }
@@ -149,8 +149,8 @@ function areCapturesMissing(execution: Execution, transcript: PluginTranscript |
 }
 
 /**
- * Whether the agent speaks of a component: by its full name, or by its own name beside the word for what it is. A skill called
- * `test` is not meant by every sentence about tests. What we put into the agent's mouth does not count.
+ * Whether the agent mentions a component: by its full name, or by its short name next to its type. A sentence about tests does
+ * not mention a skill called `test`. Messages that Gantry sent do not count.
  */
 function mentions(transcript: PluginTranscript, component: KnownComponent, ownWords: SentMessages): boolean {
   const wanted = phrases(component)
@@ -182,8 +182,8 @@ const nouns = {
 } as const satisfies Readonly<Record<ComponentType, string>>
 
 /**
- * Whether a judge is asked about a trial: with `llm_only` about each that has something to judge, else where the traces do not
- * settle whether the expected component fired. Never about a trial that did not happen, nor about the arm without the plugin.
+ * Whether a trial needs a judge: with `llm_only` every trial that has something to judge, otherwise those whose traces are
+ * ambiguous. Never a trial that failed for infrastructure reasons, and never the arm without the plugin.
  */
 export function needsJudge(input: AmbiguityInput, { evaluation }: Pick<PluginConfig, 'evaluation'>): boolean {
   const { scenario, execution, transcript, known } = input

@@ -21,14 +21,14 @@ export interface TrialInput {
   readonly transcript: PluginTranscript | null
   readonly known: KnownComponents
   readonly config: Pick<PluginConfig, 'evaluation' | 'conflict_detection' | 'tuning'>
-  /** null: no judge was asked. */
+  /** null: no judge. */
   readonly judgement: PluginJudgement | null
   readonly graderGates: readonly GraderGate[]
-  /** What asking graders cost; null = unmetered. */
+  /** What the graders cost; null = unmetered. */
   readonly graderCostUsd?: number | null
 }
 
-/** What a trial says, from what it left behind. Pure: the same traces always give the same evaluation. */
+/** Evaluates a trial from its traces. Pure: the same traces always give the same evaluation. */
 export function evaluateTrial(input: TrialInput): TrialEvaluation {
   const { scenario, trial, execution, transcript, known, config, judgement, graderGates } = input
   const { graderCostUsd = 0 } = input
@@ -38,7 +38,7 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
   const seen = firstOfEach(firings)
   const ambiguity = ambiguityOf({ scenario, execution, transcript, known, detections: seen })
   const decision = decideTrigger({
-    // Without the plugin there is nothing a judge could have seen.
+    // Without the plugin there is nothing to judge.
     mode: trial.arm === 'without' ? 'programmatic_first' : config.evaluation.detection_mode,
     detection: expected === null ? undefined : seen.find((one) => isOf(one, expected)),
     ambiguity,
@@ -124,7 +124,7 @@ function gateOf(
   }
 }
 
-/** A judge's word is a detection too when no trace says the same, and with `llm_only` it outweighs the traces. */
+/** A judge's decision is also a detection when no trace shows the component. With `llm_only` it overrides the traces. */
 function withJudge(
   seen: readonly Detection[],
   expected: KnownComponent | null,
@@ -138,10 +138,10 @@ function withJudge(
   return [...seen, detectionOf(foundKnown(expected), { source: 'llm', evidence, timestamp })]
 }
 
-/** What an unjudged trial that triggered rightly is worth, on the judge's scale of ten. */
+/** The score of an unjudged trial that triggered correctly, on the judge's scale of ten. */
 const unjudgedQuality = 7
 
-/** A judge that was asked and failed leaves no score: an invented one would enter the averages. */
+/** A judge that failed leaves no score: an invented one would change the averages. */
 function qualityOf(judgement: PluginJudgement | null, triggeredRightly: boolean): number | null {
   if (judgement !== null) return judgement.quality_score
   return triggeredRightly ? unjudgedQuality : null

@@ -3,8 +3,8 @@ import type { Detection } from './contract.ts'
 import { type KnownComponent, type KnownComponents, normalName } from './detection/known-components.ts'
 
 /**
- * The component a scenario is about: by the author's name, or written as the CLI writes it. null when only graders decide;
- * `unknown` when the plugin has none of that name and type: then the scenario is broken.
+ * The component a scenario is about: by the author's name or by the CLI's name. null when only graders decide; `unknown` when
+ * the plugin has no such component: then the scenario is broken.
  */
 export function expectedComponent(
   { component_ref, expected_component, component_type }: PluginScenario,

@@ -21,9 +21,9 @@ export interface RemarkFacts {
 }
 
 export interface Remarks {
-  /** What the verdict rests on. */
+  /** The evidence for the verdict. */
   readonly evidence: readonly string[]
-  /** What its author may want to mend although it decides nothing. */
+  /** What the author may want to fix although it does not affect the verdict. */
   readonly issues: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export function remarks(facts: RemarkFacts): Remarks {
   }
 }
 
-/** Components of the plugin under test that fired where it should not be. */
+/** Components of the plugin under test that fired where it should not be loaded. */
 export function leaksOf(detections: readonly Detection[], known: KnownComponents): readonly string[] {
   return detections
     .filter(({ plugin }) => plugin === known.plugin)
@@ -62,7 +62,7 @@ function lateness({ expected, detections }: RemarkFacts): readonly string[] {
   return words === '' ? [] : [`${componentLabel(expected.type, expected.name)} fired${words}`]
 }
 
-/** Hooks and servers are made to be called again and again; the others answer a request once. */
+/** Hooks and servers are meant to be called repeatedly. The other types answer a request once. */
 function repetition({ detections, firings }: RemarkFacts): readonly string[] {
   const counts = new Map<string, number>()
   for (const firing of firings) {
@@ -77,10 +77,10 @@ function repetition({ detections, firings }: RemarkFacts): readonly string[] {
   })
 }
 
-/** A start of a subagent is also the call that started it: each source counts for itself. */
+/** The start of a subagent and the call that started it are one firing, so each source is counted separately. */
 const sources = ['tool_capture', 'expansion', 'subagent_capture', 'transcript'] as const
 
-/** Whoever did not decide is heard all the same. */
+/** The opinion of the side that did not decide is reported too. */
 function disagreement({ judgement, decision, expected, detections }: RemarkFacts): readonly string[] {
   const word = judgement?.triggered ?? null
   if (word === null || decision === null || expected === null) return []

@@ -10,11 +10,11 @@ export interface VerdictFacts {
   readonly scenario: PluginScenario
   readonly execution: Execution
   readonly expected: KnownComponent | 'unknown' | null
-  /** Of the plugin under test, in an arm where it should not be. */
+  /** Components of the plugin under test that fired in an arm where it should not be loaded. */
   readonly leaked: readonly string[]
-  /** null: the judge alone may decide and has not spoken. */
+  /** null: only a judge may decide, and there is no judgement. */
   readonly triggered: boolean | null
-  /** Absent where the trigger is not asked: without a component, or without the plugin. */
+  /** null when no trigger is expected: without a component, or without the plugin. */
   readonly triggerGate: GateResult | null
   readonly graders: readonly GraderGate[]
 }
@@ -24,7 +24,7 @@ export interface VerdictAndReason {
   readonly reason: string
 }
 
-/** What a trial says. What did not really happen comes first, then what was asked for. */
+/** The verdict of a trial: first whether the case is broken, then whether infrastructure failed, then the expectations. */
 export function trialVerdict(facts: VerdictFacts): VerdictAndReason {
   return broken(facts) ?? unhappened(facts) ?? asked(facts)
 }
@@ -47,7 +47,7 @@ function broken({ scenario, execution, expected, leaked, graders }: VerdictFacts
   return null
 }
 
-/** The machinery broke. A component that has fired has fired, however the agent ended; what graders look at may be half done. */
+/** Infrastructure failed. A firing counts however the agent ended, but graders may look at unfinished work. */
 function unhappened({ execution, triggered, triggerGate, graders }: VerdictFacts): VerdictAndReason | null {
   const infra = (reason: string): VerdictAndReason => ({ verdict: 'infra', reason })
   if (execution.failure !== undefined)
@@ -89,17 +89,17 @@ function asked({ triggerGate, graders, execution }: VerdictFacts): VerdictAndRea
   }
 }
 
-/** What a grader of a case said about a trial. */
+/** The result of a grader of a case. */
 export interface GraderGate {
   readonly gate: GateResult
   readonly weight: number
-  /** false: it is shown and decides nothing, as a grader that only makes sense with the plugin does in the arm without. */
+  /** false: shown only, such as a grader that makes sense only with the plugin, in the arm without it. */
   readonly scored: boolean
-  /** Why it could not be asked, when that is what failed; such a trial says nothing. */
+  /** Why the grader could not run; such a trial is not counted. */
   readonly error?: string
 }
 
-/** The weighted share of graders passed; null when none is scored, or one of those that are could not be asked. */
+/** The weighted share of passed graders; null when none is scored, or a scored one could not run. */
 export function graderScore(graders: readonly GraderGate[]): number | null {
   const scored = graders.filter(({ scored: isScored, weight }) => isScored && weight > 0)
   if (scored.some(({ error }) => error !== undefined)) return null

@@ -19,7 +19,7 @@ export interface TriggerStory {
   readonly execution: Execution
   readonly transcript: PluginTranscript | null
   readonly known: KnownComponents
-  /** Who says whether it fired. */
+  /** What decided whether it fired. */
   readonly by: TrialEvaluation['detection_source'] | undefined
 }
 
@@ -50,7 +50,7 @@ export function triggerReason(story: TriggerStory): string {
   return `expected ${name} to fire; ${list(rivals)} fired instead${firedAt(first)}: ${why}`
 }
 
-/** Whether something else came before it. */
+/** Whether something else fired before it. */
 export function late(detection: Detection | undefined, rivals: readonly Detection[]): string {
   if (detection === undefined) return ''
   const earlier = rivals.filter(({ timestamp }) => timestamp < detection.timestamp)
@@ -61,7 +61,7 @@ function list(detections: readonly Detection[]): string {
   return detections.map(({ component_type, name }) => componentLabel(component_type, name)).join(' and ')
 }
 
-/** When a component fired, as far as it can be told: the time of day and the call. Empty when neither is known. */
+/** When a component fired: the time of day and the call. Empty when neither is known. */
 export function firedAt({ timestamp, tool_use_id }: Pick<Detection, 'timestamp' | 'tool_use_id'>): string {
   const time = timestamp > earliest && timestamp < latest ? new Date(timestamp).toISOString().slice(11) : null
   const call = tool_use_id === undefined || tool_use_id === '' ? null : `call ${tool_use_id.slice(0, 80)}`
@@ -69,11 +69,11 @@ export function firedAt({ timestamp, tool_use_id }: Pick<Detection, 'timestamp' 
   return told.length === 0 ? '' : ` at ${told.join(', ')}`
 }
 
-/** Milliseconds since the epoch of 2001 and 2286: what lies outside is a number of another kind, or damaged. */
+/** Milliseconds since the epoch, from 2001 to 2286. Other values are not timestamps. */
 const earliest = 1e12
 const latest = 1e13
 
-/** Why a component that should have fired did not, as far as the traces tell. A clause, without a full stop. */
+/** Why a component that should have fired did not, as far as the traces show. A clause without a full stop. */
 function whyNotFired(
   expected: KnownComponent,
   execution: Execution,
@@ -155,7 +155,7 @@ function startsIt(tool: string, { type, tools }: KnownComponent): boolean {
   }
 }
 
-/** A hook is quiet because it crashed, because nothing it waits for happened, or although it did. */
+/** A hook did not fire because it crashed, its event did not occur, or the CLI did not run it. */
 function quietHook(expected: KnownComponent, execution: Execution): string | null {
   const crashed = execution.hook_responses.find(
     (response) => !hasActed(response) && fits(expected, response.hook_event, hookValues(response, execution)),

@@ -19,7 +19,7 @@ import { readTrial } from '../evaluate/stored/read-trial.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 import { openStageModel, type StageModel } from './stage-model.ts'
 
-/** Whoever is asked about a trial: judges where traces are ambiguous, graders where a case has some. */
+/** The judges for trials with ambiguous traces, and the graders of cases. */
 export interface Judges extends AsyncDisposable, Required<Pick<StoredOptions, 'judge' | 'grade'>> {
   /** Trials at a time. */
   readonly concurrency: number
@@ -46,7 +46,7 @@ export async function askJudges(work: EvaluationWork, asked: Asked): Promise<Jud
   const judgeName = sha256(opened?.model.name ?? '').slice(0, 12)
   let waiting = wanted.size
   return {
-    // Answers of a batch come only when everything was asked: nobody may wait for a free place before.
+    // A batch is answered only after all requests, so no trial may wait for a free slot before.
     concurrency: judge?.isBatched === true ? wanted.size + config.max_concurrent : config.max_concurrent,
     judge: async (trial) => {
       if (judge === null || !wanted.has(trial.trial.id)) return null
@@ -88,7 +88,7 @@ function graderOptions(
   }
 }
 
-/** What one model answered is no answer of another: its name is in the name. */
+/** The name contains the model, because answers of one model are not reused for another. */
 function keptVotes<Vote>(
   run: EvaluationWork['run'],
   trialId: string,
@@ -120,7 +120,7 @@ function judgement(
   })
 }
 
-/** Read once before the first question: whether batches are worth it depends on how many there are. */
+/** Read once before the first request: whether batches are worth it depends on their number. */
 async function trialsToJudge(
   { request }: EvaluationWork,
   { known, trials }: Asked,
@@ -173,7 +173,7 @@ function openJudgeOf(
     model,
     config,
     expectedCalls: trials * config.evaluation.num_samples,
-    // Behind a cassette every answer is a call of its own.
+    // With a cassette every answer is a separate call.
     access:
       replay === 'off'
         ? {

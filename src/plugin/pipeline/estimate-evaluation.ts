@@ -5,10 +5,7 @@ import type { Analysis } from '../analyze/contract.ts'
 import { type CostEstimate, estimateCosts } from '../generate/estimate-costs.ts'
 import type { EvaluationRequest } from './evaluation-work.ts'
 
-/**
- * What the stages that ask models would cost. Where the agent chooses its model itself, the price of the usual one is taken:
- * an estimate of nothing helps nobody.
- */
+/** What the stages that call models would cost. When the agent chooses its model itself, the price of the default model is used. */
 export function estimateEvaluation(
   analysis: Analysis,
   { config, target }: Pick<EvaluationRequest, 'config' | 'target'>,
@@ -29,7 +26,7 @@ export function estimateEvaluation(
   })
 }
 
-/** The estimate as it will be paid: a script in place of the agent's model costs nothing, and neither does a strict replay. */
+/** The estimate as it will be paid: a scripted model costs nothing, and neither does a strict replay. */
 export function paidEstimate(
   analysis: Analysis,
   request: EvaluationRequest,

@@ -32,7 +32,7 @@ export interface EvaluationDocument extends EvaluationHead {
   readonly results: readonly TrialEvaluation[]
 }
 
-/** Writes the document one result at a time: a run may have thousands, and each lies in a file of its own already. */
+/** Writes the document one result at a time, because a run may have thousands. */
 export function writeEvaluationDocument(
   files: EvaluationFiles,
   head: EvaluationHead,
@@ -56,7 +56,7 @@ export function writeEvaluationDocument(
   }
 }
 
-/** null when the run has not come so far, or what it wrote is damaged. */
+/** null when the run has not got that far, or the file is damaged. */
 export function readEvaluationHead(files: EvaluationFiles): EvaluationHead | null {
   try {
     const value = readJsonIfExists(files.evaluation)

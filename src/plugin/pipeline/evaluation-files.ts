@@ -14,7 +14,7 @@ import { type PluginScenario, scenarioTypes } from '../generate/contract.ts'
 const text = z.string()
 const list = z.array(z.looseObject({ name: text, cli_name: text, description: text }))
 
-/** As much of `analysis.json` as the later stages cannot do without. */
+/** The part of `analysis.json` that the later stages need. */
 const analysisSchema = z.looseObject({
   plugin_name: text.min(1),
   plugin_path: text.min(1),
@@ -43,7 +43,7 @@ const scenarioSchema = z.looseObject({
 
 const scenariosSchema = z.looseObject({ scenarios: z.array(scenarioSchema) })
 
-/** Files of a run may be edited, cut or exchanged by anybody: what is no analysis is not taken for one. */
+/** Files of a run may have been edited, truncated or replaced, so their content is validated. */
 export function isAnalysis(value: unknown): value is Analysis {
   return analysisSchema.safeParse(value).success
 }
@@ -52,13 +52,13 @@ function isAnalyses(value: unknown): value is readonly Analysis[] {
   return Array.isArray(value) && value.every(isAnalysis)
 }
 
-/** Whether it is the content of a `scenarios.json`, whose ids are all different. */
+/** Whether it is the content of a `scenarios.json` with unique ids. */
 export function isScenariosFile(value: unknown): value is { readonly scenarios: readonly PluginScenario[] } {
   const read = scenariosSchema.safeParse(value)
   return read.success && new Set(read.data.scenarios.map(({ id }) => id)).size === read.data.scenarios.length
 }
 
-/** What an evaluation leaves in its run directory, each part a file that can be read by itself. */
+/** The files of an evaluation in its run directory. Each can be read on its own. */
 export interface EvaluationFiles {
   readonly dir: string
   readonly runId: string
@@ -72,7 +72,7 @@ export interface EvaluationFiles {
   readonly hookLab: string
   readonly evaluation: string
   readonly batches: string
-  /** Scenarios of each component, as they were paid for. */
+  /** Generated scenarios of each component, stored as soon as they are paid for. */
   readonly generatedDir: string
   readonly transcriptsDir: string
   transcript(trialId: string): string
@@ -105,7 +105,7 @@ export function evaluationFiles(dir: string): EvaluationFiles {
   }
 }
 
-/** Of every trial that left something behind. */
+/** Ids of all trials with files. */
 export function trialNames({ dir }: EvaluationFiles): readonly string[] {
   return (directoryNames(runFile.trials(dir), Infinity) ?? [])
     .map(({ name }) => name)
@@ -124,7 +124,7 @@ export function readAnalysis(files: EvaluationFiles): Analysis {
   return required(files.analysis, 'analysis', isAnalysis)
 }
 
-/** Nobody was there before a run had a crowd. */
+/** Empty for a run without a crowd. */
 export function readCrowd(files: EvaluationFiles): readonly Analysis[] {
   return isFile(files.crowd) ? required(files.crowd, 'analysis', isAnalyses) : []
 }
@@ -133,7 +133,7 @@ export function readScenarios(files: EvaluationFiles): readonly PluginScenario[]
   return required(files.scenarios, 'generation', isScenariosFile).scenarios
 }
 
-/** null when it is not there or was cut: then the trial is made again. */
+/** null when missing or truncated: then the trial runs again. */
 export function readExecution(files: EvaluationFiles, trialId: string): Execution | null {
   return readWhole(files.execution(trialId)) as Execution | null
 }
@@ -142,7 +142,7 @@ export function readTrialEvaluation(files: EvaluationFiles, trialId: string): Tr
   return readWhole(files.trialEvaluation(trialId)) as TrialEvaluation | null
 }
 
-/** `damaged` when it is there and cannot be read. */
+/** `damaged` when it exists and cannot be read. */
 export function readTranscript(
   files: EvaluationFiles,
   trialId: string,
@@ -153,7 +153,7 @@ export function readTranscript(
   return isTranscript(read) ? read : 'damaged'
 }
 
-/** The transcript first: an execution that is there has one. */
+/** Writes the transcript first, so that every stored execution has one. */
 export function keepExecution(
   files: EvaluationFiles,
   execution: Execution,
@@ -167,7 +167,7 @@ function isTranscript(value: object): value is PluginTranscript {
   return 'events' in value && Array.isArray(value.events) && 'metadata' in value
 }
 
-/** null when it is not there, or is no whole JSON object. */
+/** null when missing, or not a complete JSON object. */
 export function readWhole(path: string): object | null {
   try {
     const value = readJsonIfExists(path)

@@ -5,7 +5,7 @@ import { readMarketplace } from '../analyze/read-marketplace.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import { type Arm, arms } from '../contract.ts'
 
-/** One plugin to evaluate, and the company it may be tried in. */
+/** One plugin to evaluate, and the other plugins it is tried with. */
 export interface EvaluationTarget {
   /** Absolute. */
   readonly path: string

@@ -10,7 +10,7 @@ import type { EvaluationState } from '../state/evaluation-state.ts'
 import type { EvaluationFiles } from './evaluation-files.ts'
 import type { EvaluationTarget } from './evaluation-target.ts'
 
-/** What the caller lends an evaluation. */
+/** What the caller provides to an evaluation. */
 export interface EvaluationContext {
   readonly store: Store
   readonly project: Project
@@ -22,7 +22,7 @@ export interface EvaluationContext {
   readonly onStep: (step: PluginStep) => void
 }
 
-/** What is asked for. */
+/** What to evaluate and how. */
 export interface EvaluationRequest {
   /** Paths in it are absolute. */
   readonly config: PluginConfig
@@ -32,22 +32,22 @@ export interface EvaluationRequest {
   readonly replay: ReplayMode
   /** Absolute. */
   readonly cassettes: string
-  /** Scaffold scripts of cases are programs of the plugin's author: they run only when somebody allowed it. */
+  /** Scaffold scripts are programs of the plugin's author, so they run only when the user allows it. */
   readonly allowScaffold: boolean
   /** Only scenarios with one of these in their id. Empty: all. */
   readonly filters: readonly string[]
 }
 
-/** One evaluation under way, in its run directory. The four stages take it in turn; each goes on where it was left. */
+/** A running evaluation and its run directory. The four stages use it one after the other, and each continues where it stopped. */
 export interface EvaluationWork {
   readonly request: EvaluationRequest
   readonly context: EvaluationContext
   readonly run: LiveRun
   readonly files: EvaluationFiles
-  /** Of the whole run, with what earlier processes spent already in it. */
+  /** Budget of the whole run; includes what earlier processes spent. */
   readonly budget: Budget
   readonly redaction: Redaction
-  /** One for the whole run, opened by whoever needs it first. */
+  /** One for the whole run, opened when first needed. */
   boundary(): Promise<Boundary>
   state(): EvaluationState
   /** On disk when it returns. */

@@ -6,17 +6,17 @@ import type { PluginScenario } from '../generate/contract.ts'
 import { evaluationFiles, readScenarios } from './evaluation-files.ts'
 import { readEvaluationState } from './read-evaluation-state.ts'
 
-/** What fast mode tries again. */
+/** The scenarios that --fast runs again. */
 export interface FailedScenarios {
   readonly runId: string
-  /** Empty when nobody knows it any more. */
+  /** Empty when unknown. */
   readonly pluginName: string
   readonly scenarios: readonly PluginScenario[]
 }
 
 /**
- * The scenarios of a run that did not pass, wrong triggers as well as errors, exactly as they were: their ids stay, so that
- * the two runs can be compared. Throws GantryError when there is nothing to try again.
+ * The scenarios of a run that did not pass, wrong triggers as well as errors, unchanged and with their ids, so that the two
+ * runs can be compared. Throws GantryError when no scenario failed.
  */
 export async function failedScenarios(store: Store, wanted: string): Promise<FailedScenarios> {
   const runId = findRun(store, wanted, { kind: 'plugin' })

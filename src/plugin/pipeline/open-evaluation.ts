@@ -12,10 +12,10 @@ import type { EvaluationContext, EvaluationRequest, EvaluationWork } from './eva
 import type { FailedScenarios } from './failed-scenarios.ts'
 import { frozen } from './stored-request.ts'
 
-/** An evaluation that lets go of its run, and of the boundary, when the scope ends. */
+/** An evaluation that releases its run and the model link when the scope ends. */
 export type OpenEvaluation = EvaluationWork & AsyncDisposable
 
-/** A new run with its configuration frozen. */
+/** Creates a run and stores its request. */
 export async function openEvaluation(
   request: EvaluationRequest,
   context: EvaluationContext,

@@ -7,7 +7,7 @@ import type { EvaluationState } from '../state/evaluation-state.ts'
 import { type MigratedState, migrateState } from '../state/migrate-state.ts'
 import { type EvaluationFiles, evaluationFiles, isAnalysis, readWhole } from './evaluation-files.ts'
 
-/** Where an evaluation stands; null when its state is missing or cannot be read: a list goes on without it. */
+/** The state of an evaluation; null when it is missing or unreadable, so that a list can continue. */
 export function readEvaluationState(runDir: string): EvaluationState | null {
   const { state } = evaluationFiles(runDir)
   try {
@@ -19,7 +19,7 @@ export function readEvaluationState(runDir: string): EvaluationState | null {
   }
 }
 
-/** The state of a run that is to go on. Throws GantryError when there is none, or it is of another run or plugin. */
+/** The state of a run to resume. Throws GantryError when it is missing, or belongs to another run or plugin. */
 export function readStateOf(files: EvaluationFiles, pluginName: string | undefined): MigratedState {
   const { state: path, runId } = files
   const raw = readJsonIfExists(path)

@@ -29,20 +29,20 @@ import { thawed } from './stored-request.ts'
 import { isTrialDone, plannedTrials } from './stored-trials.ts'
 
 export interface ResumeEvaluationOptions {
-  /** As a person names a run. */
+  /** A run id, the beginning of one, or `latest`. */
   readonly run: string
-  /** Done again from here; default: the stage after the last completed one. */
+  /** The first stage to repeat. Default: the stage after the last completed one. */
   readonly fromStage?: PluginStage
   readonly until?: PluginStage
-  /** The plugin it must be of, by name. */
+  /** The name of the plugin that the run must belong to. */
   readonly pluginName?: string
-  /** What is said anew on the command line, over what is frozen. */
+  /** Changes from the command line to the stored configuration. */
   readonly change?: (config: PluginConfig) => PluginConfig
 }
 
 /**
- * A run taken up again, exactly as it was asked for. Throws GantryError, and leaves everything as it was, when its state is of
- * another run or plugin, when it cannot be read, or when the plugin has changed since.
+ * Resumes a run with its stored request. Throws GantryError and changes nothing when its state belongs to another run or
+ * plugin, cannot be read, or when the plugin has changed since.
  */
 export async function resumeEvaluation(
   options: ResumeEvaluationOptions,
@@ -51,7 +51,7 @@ export async function resumeEvaluation(
   const { store, onStep } = context
   const id = findRun(store, options.run, { kind: 'plugin' })
   const files = evaluationFiles(openRun(store, id).dir)
-  // Before the lock is asked for, which leaves a mark in the manifest, and again when nobody else can change it.
+  // Checked before locking, because locking changes the manifest, and again when no other process can change it.
   readStateOf(files, options.pluginName)
   const run = resumeRun(store, id, {
     onWarning: (message) => onStep({ kind: 'note', level: 'warning', message }),
@@ -78,7 +78,7 @@ export async function resumeEvaluation(
   }
 }
 
-/** The state with which a run goes on, on disk, and what it is to forget forgotten. */
+/** Writes the state with which the run continues, and removes the results of stages that run again. */
 async function goOn(
   files: EvaluationFiles,
   run: LiveRun,
@@ -104,8 +104,8 @@ async function goOn(
 }
 
 /**
- * Where a run goes on by itself. Trials that were never made, for want of money or because they were broken by the machinery,
- * are made first; a run that lacks nothing is evaluated again.
+ * Where a run continues by default. Trials that never ran, or failed for infrastructure reasons, run first. A complete run is
+ * evaluated again.
  */
 function resumePoint(
   files: EvaluationFiles,
@@ -120,7 +120,7 @@ function resumePoint(
   return rewoundTo(state, isWhole ? 'evaluation' : 'execution', until, now)
 }
 
-/** Nothing is thrown away for a stage that could not begin. Throws GantryError that says which stage has to be done first. */
+/** Checks the data of a stage before anything is removed. Throws GantryError that names the stage to run first. */
 function requireDataFor(stage: PluginStage, files: EvaluationFiles): void {
   if (stage === 'analysis') return
   readAnalysis(files)
@@ -133,8 +133,8 @@ function requireDataFor(stage: PluginStage, files: EvaluationFiles): void {
 }
 
 /**
- * Throws away what a stage and those after it left behind, so that nothing of it is taken for new. Where only the evaluation is
- * done again, the answers of judges stay: the same question is not paid for twice. May be cut off at any point and done again.
+ * Removes the results of a stage and of those after it. When only the evaluation is repeated, answers of judges are kept, so
+ * that the same question is not paid for twice. May be interrupted at any point and repeated.
  */
 function undoStages(
   files: EvaluationFiles,
@@ -149,12 +149,12 @@ function undoStages(
   }
   if (isBefore(from, 'execution')) {
     for (const path of [files.generatedDir, files.generationMetadata]) removeTree(path)
-    // In fast mode they came with the request.
+    // In fast mode they are part of the request.
     if (fastFrom === null) removeTree(files.scenarios)
   }
 }
 
-/** What `undoStages` throws away has cost so much. */
+/** The cost of what `undoStages` removes. */
 function lostBy(from: PluginStage, { generation, execution, evaluation }: Spent): number {
   return (
     (isBefore(from, 'execution') ? generation : 0) +
@@ -166,7 +166,7 @@ function isBefore(a: PluginStage, b: PluginStage): boolean {
   return stages.indexOf(a) < stages.indexOf(b)
 }
 
-/** Trials of two versions of a plugin in one report would say something of neither. What is only judged may be of any version. */
+/** A report must not mix trials of two versions of a plugin. Evaluating existing trials is allowed with any version. */
 async function refuseChangedPlugin(
   { runId }: EvaluationFiles,
   state: EvaluationState,
@@ -187,8 +187,8 @@ async function refuseChangedPlugin(
 }
 
 /**
- * What an older version kept inside its state goes into the files it lies in today; what is there already stays, and so does the
- * older state itself, under another name. Returns where the run stands then: what is not in the form of today is made anew.
+ * Moves parts that an older version kept inside its state into the files of today. Existing files are kept, and the older state
+ * is kept under another name. Returns the new state: stages whose data is not in the current format run again.
  */
 function saveEmbedded(
   files: EvaluationFiles,

@@ -9,7 +9,7 @@ import { componentList } from '../component-list.ts'
 import { completed } from '../state/evaluation-state.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 
-/** Stage 1: what the plugin's files say, of itself and of the crowd it is tried in. Asks no model. */
+/** Stage 1: analyses the files of the plugin and of the crowd. Calls no model. */
 export async function runAnalysis(work: EvaluationWork): Promise<Analysis> {
   const { request, context, files, run } = work
   const startedMs = monotonicMs()
@@ -50,7 +50,7 @@ async function analysed(path: string, cwd: string, crowd: readonly string[] = []
   throw preflightError(outcome.preflight)
 }
 
-/** The first thing that is wrong, with its code and what to do. */
+/** The first preflight error, with its code and suggestion. */
 export function preflightError({ errors, plugin_path: path }: Preflight): GantryError {
   const [first] = errors
   return new GantryError(
@@ -64,7 +64,7 @@ export function preflightError({ errors, plugin_path: path }: Preflight): Gantry
   )
 }
 
-/** Who names the plugin, and where it lies, wants to hear when the two do not fit. */
+/** Refuses a plugin whose name is not the configured one. */
 function refuseOtherName(
   { plugin_name: found, plugin_path: path }: Analysis,
   wanted: string | undefined,
@@ -75,7 +75,7 @@ function refuseOtherName(
   })
 }
 
-/** What nobody named, and a marketplace brings along, is left out when it is broken: the others are evaluated nevertheless. */
+/** A broken plugin that only the marketplace added is left out. One that the user named is an error. */
 async function analyseCrowd(work: EvaluationWork): Promise<readonly Analysis[]> {
   const { cwd } = work.context
   const crowd: Analysis[] = []
@@ -88,7 +88,7 @@ async function analyseCrowd(work: EvaluationWork): Promise<readonly Analysis[]> 
   return crowd
 }
 
-/** Claude Code would load only one of them, and nobody could tell whose component fired. */
+/** Claude Code would load only one of two plugins with the same name, and it would be unclear whose component fired. */
 function withoutTwins(
   own: Analysis,
   company: readonly Analysis[],

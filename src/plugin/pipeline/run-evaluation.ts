@@ -29,7 +29,10 @@ export interface JudgingOptions {
   readonly threshold?: number
 }
 
-/** Stage 4: what the stored trials say. Runs no agent; judges are asked only where the traces are ambiguous, and none twice. */
+/**
+ * Stage 4: evaluates the stored trials. Runs no agent. Judges are called only where the traces are ambiguous, and never twice
+ * for the same question.
+ */
 export async function runEvaluation(
   work: EvaluationWork,
   reporter: Reporter,
@@ -66,7 +69,7 @@ export async function runEvaluation(
     writeJsonAtomic(files.trialEvaluation(evaluation.trial.id), evaluation)
     const { trial } = evaluation
     const scenario = trials.scenarioOf(trial)
-    // The arm without the plugin is what the others are compared with; nothing is demanded of it.
+    // The arm without the plugin is only a baseline and has no verdict.
     if (!isUnderTest({ trial }) || scenario === undefined) return
     const record = trialRecord(evaluation, execution, scenario, {
       file: places.get(componentId(scenario.component_type, scenario.component_ref)) ?? '',
@@ -121,7 +124,7 @@ function isUnderTest({ trial }: { readonly trial: PluginTrial }): boolean {
   return trial.arm !== 'without'
 }
 
-/** Paid for, and in no trial under test: writing scenarios, the arm that is only compared with, what was made again. */
+/** Costs outside of the trials under test: generation, the baseline arm, and trials that ran again. */
 function asideUsd({ costs, by_arm: arms }: EvaluationSummary): number {
   return (costs.generation_cost_usd ?? 0) + (arms.without?.cost_usd ?? 0) + costs.lost_cost_usd
 }

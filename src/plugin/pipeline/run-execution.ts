@@ -24,7 +24,10 @@ import { keepExecution, readAnalysis, readCrowd, readExecution, readScenarios } 
 import type { EvaluationWork } from './evaluation-work.ts'
 import { isTrialDone, plannedTrials } from './stored-trials.ts'
 
-/** Stage 3: every scenario in real Claude Code. A trial that was made is on disk before the next begins, and is never made again. */
+/**
+ * Stage 3: runs every scenario in the real Claude Code. A finished trial is on disk before the next starts, and never runs
+ * again.
+ */
 export async function runExecution(work: EvaluationWork): Promise<ExecutionReport> {
   const { request, context, files, run, budget, redaction } = work
   const { config } = request
@@ -58,7 +61,7 @@ export async function runExecution(work: EvaluationWork): Promise<ExecutionRepor
     makeDirectories(workDir)
     context.onStep({ kind: 'note', level: 'info', message: `homes and workspaces are kept in ${workDir}` })
   }
-  // The run is ours alone by now: what an earlier process of ours left behind when it was killed works for nobody.
+  // The run is locked, so processes left over from an earlier killed process can be ended.
   endMarkedProcesses(`${runVariable}=${run.id}`)
   const report = await executeTrials({
     runId: run.id,
@@ -122,7 +125,7 @@ async function openAgent({ request, context }: EvaluationWork): Promise<Resolved
   return resolveAgent(request.config.execution.agent, { project, cwd, env: { ...env }, probeEnv, signal })
 }
 
-/** In a home of its own no login of the person is found: without a way to a model every trial would only break. */
+/** A separate home has no login of the user, so without access to a model every trial would fail. */
 function refuseWithoutKey(
   { home, credentials, env, inheritEnv, name }: ResolvedAgent,
   own: Readonly<Record<string, string>>,
@@ -135,7 +138,7 @@ function refuseWithoutKey(
   })
 }
 
-/** What is to be made again leaves the run; what it cost stays in the accounts. */
+/** Removes trials that run again. Their cost stays in the totals. */
 function putAside(work: EvaluationWork, trials: readonly PluginTrial[], done: ReadonlySet<string>): void {
   for (const { id } of trials) {
     const paidUsd = done.has(id) ? 0 : (readExecution(work.files, id)?.cost_usd ?? 0)
@@ -170,7 +173,7 @@ function header(
   }
 }
 
-/** Before any session: what the hooks do with simulated events. Once per run; what it found is told. */
+/** Tries the hooks with simulated events before any session, once per run, and reports the findings. */
 async function tryHooksOffline(
   { files, context, redaction, request }: EvaluationWork,
   analysis: Analysis,

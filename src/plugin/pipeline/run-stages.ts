@@ -19,7 +19,7 @@ export interface EvaluationEnd {
   readonly interrupted: boolean
 }
 
-/** The stages that are still to be done, one after the other. What is finished survives any end of this process. */
+/** Runs the remaining stages one after the other. Finished work survives any end of this process. */
 export async function runStages(
   work: EvaluationWork,
   reporter: Reporter,
@@ -63,7 +63,7 @@ export async function runStages(
 export interface StageOptions {
   /** Pass rate every scenario must reach. Default 1. */
   readonly threshold?: number
-  /** After the analysis and before anything costs money. */
+  /** Called after the analysis, before anything costs money. */
   readonly beforeSpending?: (work: EvaluationWork) => Promise<void>
 }
 

@@ -15,7 +15,7 @@ import {
 const metadataSchema = z.object({ cost_usd: z.number().nullable() })
 const paidSchema = z.object({ costUsd: z.number().nullable() })
 
-/** What earlier processes paid for what lies in the run: it counts against its budget. */
+/** What earlier processes of the run paid: it counts against the budget. */
 export interface Spent {
   readonly generation: number
   readonly execution: number
@@ -31,7 +31,7 @@ export function spentSoFar(files: EvaluationFiles): Spent {
   return { generation: generationUsd(files), execution, evaluation }
 }
 
-/** Of a trial that is not judged to its end, too. */
+/** Includes trials that are not fully judged yet. */
 function judgesUsd(files: EvaluationFiles, trialId: string): number {
   const dir = trialPath(files.dir, trialId)
   return sumOf(
@@ -44,7 +44,7 @@ function judgesUsd(files: EvaluationFiles, trialId: string): number {
   )
 }
 
-/** Before the stage has ended, what each component cost is known only by itself. */
+/** Before the stage has ended, only the cost of each component is known. */
 function generationUsd(files: EvaluationFiles): number {
   const metadata = metadataSchema.safeParse(readWhole(files.generationMetadata))
   if (metadata.success) return metadata.data.cost_usd ?? 0
@@ -71,7 +71,7 @@ function sumOf(
 const generationSchema = z.object({ cost_usd: z.number().nullable() })
 const executionSchema = z.object({ load: z.object({ load_cost_usd: z.number() }).nullable() })
 
-/** What was paid outside of trials: for writing scenarios, and for seeing what is loaded. */
+/** Costs outside of trials: generating scenarios, and checking what is loaded. */
 export function otherCosts(files: EvaluationFiles): OtherCosts {
   const generation = generationSchema.safeParse(readJsonIfExists(files.generationMetadata))
   const execution = executionSchema.safeParse(readJsonIfExists(files.executionMetadata))

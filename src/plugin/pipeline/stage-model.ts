@@ -27,8 +27,8 @@ export interface StageModelOptions {
 }
 
 /**
- * The model of a stage, behind a cassette when traffic is recorded or replayed: then CI needs no key for it either. null when
- * there is no access to any.
+ * The model of a stage, with a cassette when traffic is recorded or replayed, so that CI needs no key for it either. null
+ * without access to a model.
  */
 export async function openStageModel(
   work: EvaluationWork,
@@ -54,7 +54,7 @@ export async function openStageModel(
       throw error
     }
   }
-  // Nothing was recorded and nobody can be asked: as without any access.
+  // No recording and no access to a model.
   const isKnown = isDirectory(join(request.cassettes, cassette))
   const hasAccess = name !== 'default' || selectModel(env) !== null
   if (request.replay === 'strict' ? !isKnown : !isKnown && !hasAccess) return null
@@ -71,7 +71,7 @@ async function openTape(
   { context, request, redaction, boundary }: EvaluationWork,
   cassette: string,
 ): Promise<LinkSession> {
-  // Nobody works in these places; a cassette only wants to know what to blank out.
+  // These directories are not used. The cassette only needs paths to mask.
   using scratch = temporaryDirectory('gantry-plugin-')
   const places = { workspace: `${scratch.path}/w`, home: `${scratch.path}/h`, tmp: `${scratch.path}/t` }
   return openModelLink(
@@ -87,7 +87,7 @@ async function openTape(
   )
 }
 
-/** As the configuration says; the execution of scenarios is retried by the same keys. */
+/** From the configuration; the execution of scenarios uses the same keys. */
 function retryOf({ request }: EvaluationWork): RetryPolicy {
   const { retry, timeouts } = request.config.tuning
   return {

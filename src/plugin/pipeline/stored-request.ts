@@ -16,7 +16,7 @@ const frozenSchema = z.object({
   allow_scaffold: z.boolean(),
 })
 
-/** `config.json`: what was asked for, kept with the run. */
+/** `config.json`: the request, stored with the run. */
 export type Frozen = Readonly<z.output<typeof frozenSchema>>
 
 export function frozen({ config, target, filters, allowScaffold }: EvaluationRequest): Frozen {
@@ -32,12 +32,12 @@ export function frozen({ config, target, filters, allowScaffold }: EvaluationReq
 export interface Thawing {
   readonly files: EvaluationFiles
   readonly state: EvaluationState
-  /** An older tool kept it inside its state, in words of its own: then the defaults of today hold. */
+  /** An older version kept the request inside its state, in another format: then today's defaults apply. */
   readonly isOlder: boolean
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** What a run was asked for. Throws GantryError CORRUPT when nobody can say it any more. */
+/** The stored request of a run. Throws GantryError CORRUPT when it is missing or damaged. */
 export function thawed({ files, state, isOlder, env }: Thawing): EvaluationRequest {
   const kept = read(files, isOlder)
   return {
@@ -70,7 +70,7 @@ function read({ config: path }: EvaluationFiles, isOlder: boolean): Frozen {
   })
 }
 
-/** Secrets were hidden before the configuration was stored: whoever goes on has to have them again. */
+/** Secrets were redacted before the configuration was stored, so a resumed run takes them from the environment. */
 function withSecrets(config: PluginConfig, env: Thawing['env']): PluginConfig {
   const variables = Object.entries(config.execution.env).map(([name, value]): [string, string] => {
     if (!value.includes(marker)) return [name, value]
@@ -84,8 +84,8 @@ function withSecrets(config: PluginConfig, env: Thawing['env']): PluginConfig {
 }
 
 /**
- * How a run is told, as it was configured. A run whose configuration cannot be read is told by the defaults; whether it can go
- * on is for others to say.
+ * The stored configuration, for reporting. Defaults when it cannot be read; whether the run can be resumed is checked
+ * elsewhere.
  */
 export function storedConfig({ config: path }: Pick<EvaluationFiles, 'config'>): PluginConfig {
   const kept = readWhole(path)

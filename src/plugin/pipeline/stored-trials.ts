@@ -11,12 +11,12 @@ import type { EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
 export interface StoredTrials {
   /** In plan order. */
   readonly made: readonly StoredTrial[]
-  /** Planned and never made, those of the arm without the plugin left out. */
+  /** Planned trials that never ran, except those of the arm without the plugin. */
   readonly notRun: readonly TrialHeader[]
   scenarioOf(trial: PluginTrial): PluginScenario | undefined
 }
 
-/** What stage 3 left on disk. Nothing of it is read before its turn. */
+/** The trials that stage 3 stored. Each is read only when it is evaluated. */
 export function storedTrials({ request, files }: Pick<EvaluationWork, 'request' | 'files'>): StoredTrials {
   const scenarios = readScenarios(files)
   const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]))
@@ -44,7 +44,7 @@ export function storedTrials({ request, files }: Pick<EvaluationWork, 'request' 
   return { made, notRun, scenarioOf: ({ scenario_id: id }) => byId.get(id) }
 }
 
-/** Every trial of a run, the same at every call: what is asked for does not change while it goes on. */
+/** Every planned trial of a run. The same at every call, because the request does not change. */
 export function plannedTrials(
   scenarios: readonly PluginScenario[],
   { config, target }: Pick<EvaluationRequest, 'config' | 'target'>,
@@ -53,8 +53,8 @@ export function plannedTrials(
 }
 
 /**
- * Whether a trial need not be made again. One that was broken by the machinery is, and so is one that was invalid: whatever broke
- * may be mended by now. So is one whose traces were cut, since nobody could judge it.
+ * Whether a trial is complete and need not run again. Trials that failed for infrastructure reasons or were invalid run again,
+ * because the cause may be fixed by now. So do trials with truncated traces, because they cannot be judged.
  */
 export function isTrialDone(files: EvaluationFiles, trialId: string): boolean {
   const execution = readExecution(files, trialId)

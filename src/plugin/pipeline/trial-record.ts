@@ -17,11 +17,11 @@ interface ExecutionFacts {
   readonly agent: string
   readonly agentVersion: string | null
   readonly durationMs: number
-  /** When a trial began; null when nobody knows. */
+  /** When a trial started; null when unknown. */
   startedAt(execution: Execution): string | null
 }
 
-/** What stage 3 said of itself; a run made by another tool may say nothing. */
+/** The metadata of stage 3. A run made by another tool may have none. */
 export function executionFacts(files: EvaluationFiles): ExecutionFacts {
   const read = metadataSchema.safeParse(readJsonIfExists(files.executionMetadata))
   const { agent, agent_version, duration_ms } = read.success
@@ -44,12 +44,15 @@ export interface RecordFacts {
   readonly agent: string
   readonly model: string
   readonly dir: string
-  /** Whether the arm has to be told: there is more than one. */
+  /** Whether to show the arm: only when there are several. */
   readonly showArm: boolean
   readonly startedAt: string
 }
 
-/** A trial as the rest of the house knows it: for reporters, lists, the index and the log of results. `execution` is null when it cannot be read. */
+/**
+ * A trial in the format that all faces share: for reporters, lists, the index and the log of results. `execution` is null when
+ * it cannot be read.
+ */
 export function trialRecord(
   evaluation: TrialEvaluation,
   execution: Execution | null,
@@ -90,12 +93,12 @@ export function trialRecord(
   }
 }
 
-/** What no judge gave is no score. */
+/** null without a judge's score. */
 function judgedScore({ judgement }: TrialEvaluation): number | null {
   return judgement === null || judgement.quality_score === null ? null : judgement.quality_score / 10
 }
 
-/** Commands of a tool are not what is looked at here. */
+/** Plugin trials do not measure commands of a tool. */
 function unseenMetrics(execution: Execution | null): TrialRecord['metrics'] {
   return {
     total_commands: 0,

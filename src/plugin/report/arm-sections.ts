@@ -10,7 +10,7 @@ export function armSections({ comparison }: EvaluationSummary): readonly ReportS
   return comparison.arms.length < 2 ? [] : comparison.differences.map(armSection)
 }
 
-/** What company took from which component; a sentence when it took nothing. null when there was no crowd to compare with. */
+/** What each component lost to the crowd; a sentence when nothing was lost. null without a crowd. */
 export function crowdSection({ comparison }: EvaluationSummary): ReportSection | null {
   if (comparison.crowd_losses.length === 0) return null
   const losses = comparison.crowd_losses.filter(({ lost }) => lost.length > 0)
@@ -56,7 +56,7 @@ function armSection({ kind, verdict, reason, before, after, measures }: ArmDiffe
   }
 }
 
-/** A measure that was nothing in both arms, such as the price of a script, is left out. */
+/** A measure that is zero in both arms, such as the cost of a script, is left out. */
 function hasSomethingToSay({ difference, before, after }: MeasureDifference): boolean {
   return difference !== null && (before !== 0 || after !== 0)
 }

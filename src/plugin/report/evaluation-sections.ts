@@ -6,10 +6,10 @@ import type { CostSummary, EvaluationSummary } from '../evaluate/metrics/evaluat
 import { armSections, crowdSection } from './arm-sections.ts'
 import { changeSection } from './what-to-change.ts'
 
-/** What of an analysis the sections tell. */
+/** The parts of an analysis that the sections show. */
 export type AnalysisFacts = Pick<Analysis, 'components' | 'findings' | 'listing'>
 
-/** What an evaluation has to tell people beyond its trials, most useful first. Sections with nothing to say are left out. */
+/** What an evaluation shows beyond its trials, most useful first. Empty sections are left out. */
 export function evaluationSections(
   summary: EvaluationSummary,
   analysis: AnalysisFacts,
@@ -82,7 +82,7 @@ function spoken(component: string): string {
   return component === 'none' ? 'nothing' : component
 }
 
-/** Trials whose cassette does not answer what the agent asks now. */
+/** Trials whose cassette does not match the agent's requests. */
 function recordingSection({ needs_recording }: EvaluationSummary): ReportSection | null {
   if (needs_recording.length === 0) return null
   return {
@@ -93,7 +93,7 @@ function recordingSection({ needs_recording }: EvaluationSummary): ReportSection
   }
 }
 
-/** Repeated scenarios that ended now this way, now that. */
+/** Repeated scenarios that both passed and failed. */
 function flakySection({ repetition_stats }: EvaluationSummary): ReportSection | null {
   if (repetition_stats === null || repetition_stats.flaky_scenarios.length === 0) return null
   return {
@@ -129,7 +129,7 @@ function scenarioKindSection({ by_scenario_type }: EvaluationSummary): ReportSec
   }
 }
 
-/** Scenarios that say the same in other words, by how they differ. */
+/** Results of rephrased requests, by kind of variation. */
 function semanticSection({ semantic_stats }: EvaluationSummary): ReportSection | null {
   if (semantic_stats === null) return null
   return {
@@ -148,7 +148,7 @@ function semanticSection({ semantic_stats }: EvaluationSummary): ReportSection |
   }
 }
 
-/** What the files alone tell. Notes that only inform are left to `gantry plugin analyze`. */
+/** Findings of the analysis. Findings of severity info are shown only by `gantry plugin analyze`. */
 function findingSection({ findings, listing }: Pick<Analysis, 'findings' | 'listing'>): ReportSection | null {
   const worth = findings.filter(({ severity }) => severity !== 'info')
   const hidden = listing.entries.filter(({ shown }) => shown !== 'whole').length

@@ -14,7 +14,7 @@ export interface EvaluationFacts {
   readonly scenarios: readonly PluginScenario[]
 }
 
-/** What reporters are told of an evaluation besides its trials: its own tables, causes, and what the reader can do now. */
+/** What reporters get of an evaluation besides its trials: tables, likely causes, and next steps. */
 export function evaluationView(
   { counts, notRun }: Pick<RunSummary, 'counts' | 'notRun'>,
   { runId, summary, analysis, scenarios }: EvaluationFacts,
@@ -29,12 +29,12 @@ export function evaluationView(
         ? [`After a fix, run the failed scenarios again: gantry plugin run --fast --failed-run ${runId}`]
         : []),
     ],
-    // With one trial for each scenario and arm the table would only repeat what did not pass.
+    // With one trial per scenario and arm the table would only repeat the failures.
     showCases: summary.repetition_stats !== null,
   }
 }
 
-/** Only of what the component did or did not do: graders say themselves what they wanted. */
+/** Only for component triggers: graders explain their results themselves. */
 function diagnosis(
   { components }: AnalysisFacts,
   scenarios: readonly PluginScenario[],

@@ -7,7 +7,7 @@ import { type AnyComponent, componentId, componentList } from '../component-list
 import type { ComponentMetrics, EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 
-/** For every component that fired when it should not, or did not when it should: the file, and what to do to it. */
+/** For every component that fired wrongly or not at all: the file, and what to change in it. */
 export function changeSection(
   summary: EvaluationSummary,
   analysis: Pick<Analysis, 'components' | 'listing'>,
@@ -82,12 +82,12 @@ function firedWrongly(
   }
 }
 
-/** Where a component is written: its file relative to the plugin, and the line when it is known. */
+/** The file of a component relative to the plugin, with the line when it is known. */
 export function componentPlace({ component: { path, line } }: AnyComponent): string {
   return line === undefined ? path : `${path}:${line}`
 }
 
-/** Why a component did not do in one scenario what it should: the place to look at, and what was asked. */
+/** The likely cause of a wrong trigger: the file to look at, and the prompt. */
 export function likelyCause(scenario: PluginScenario, found: AnyComponent): string {
   const asked = `"${shorten(plainLine(scenario.user_prompt), maxPrompt)}"`
   const place = componentPlace(found)

@@ -9,11 +9,11 @@ import { openReporter, type ReporterName } from '../../report/index.ts'
 import { evaluationFiles } from '../pipeline/evaluation-files.ts'
 
 export interface DocumentOptions {
-  /** What the JUnit document is called. */
+  /** The name of the JUnit test suite. */
   readonly suiteName: string
 }
 
-/** A finished evaluation as one document. `path` is where it lies, for links; null for a stream. */
+/** Writes a finished evaluation as one document. `path` is used for links; null for a stream. */
 export async function writeDocument(
   format: OutputFormat,
   run: FinishedRun,
@@ -38,7 +38,7 @@ export async function writeDocument(
   await reporter.runEnded?.(format === 'junit-xml' ? { ...run, title: suiteName } : run)
 }
 
-/** Into a file that appears whole or not at all. */
+/** Writes the file atomically. */
 export async function writeDocumentFile(
   format: OutputFormat,
   run: FinishedRun,
@@ -63,7 +63,7 @@ const reporters: Readonly<Record<Exclude<OutputFormat, 'json' | 'yaml'>, Reporte
   html: 'html',
 }
 
-/** The documents an evaluation can be told as. */
+/** The formats of evaluation documents. */
 export const outputFormats = ['json', 'yaml', 'junit-xml', 'tap', 'md', 'html'] as const
 type OutputFormat = (typeof outputFormats)[number]
 
@@ -78,7 +78,7 @@ export function parseOutput(text: string): OutputSpec {
   const colon = text.indexOf(':')
   const name = colon === -1 ? text : text.slice(0, colon)
   const path = colon === -1 ? null : text.slice(colon + 1)
-  // What the reporter is called elsewhere in the house is understood, too.
+  // The name of the reporter is accepted too.
   const format = name === 'junit' ? 'junit-xml' : outputFormats.find((known) => known === name)
   if (format === undefined) {
     const close = nearest(name, outputFormats)
@@ -93,7 +93,7 @@ export function parseOutput(text: string): OutputSpec {
   return { format, path }
 }
 
-/** The name a document has in the directory of its run. */
+/** The file name of a document in the run directory. */
 export function documentName(format: OutputFormat): string {
   return `evaluation.${format === 'junit-xml' ? 'xml' : format}`
 }

@@ -10,7 +10,7 @@ export interface PatternProblem {
   readonly text: string
 }
 
-/** Does each pattern compile, would it be safe in any engine, is it quick in ours? Acknowledged patterns skip the second question. */
+/** Checks that each pattern compiles, is safe in any engine, and is fast in ours. Acknowledged patterns skip the safety check. */
 export function checkCustomPatterns(
   { custom_patterns, pattern_safety_acknowledged, pattern_fuzz_timeout_ms }: Sanitization,
   now?: FuzzOptions['now'],
@@ -44,17 +44,17 @@ function whyUnsafe(source: string): string | null {
 
 interface FuzzOptions {
   readonly timeoutMs: number
-  /** Milliseconds that pass; to be replaced only where time must not matter. */
+  /** The clock in milliseconds; replaced in tests. */
   readonly now?: () => number
 }
 
 const length = 2_000
-/** A machine that is busy with something else must not make a good pattern look slow. */
+/** A busy machine must not make a good pattern look slow. */
 const tries = 3
 
 /**
- * Tries a pattern on texts that are known to be hard and answers with the first for which it needs longer than it may, null when
- * there is none. Time is linear in our engine, so what this finds is a pattern that is large, not one that never ends.
+ * Tries a pattern on texts that are known to be hard. Returns the first that takes longer than the timeout, or null. Time is
+ * linear in our engine, so this finds large patterns, not endless ones.
  */
 function fuzzPattern(
   pattern: Pattern,
@@ -72,7 +72,7 @@ function isQuick(pattern: Pattern, text: string, timeoutMs: number, now: () => n
   return false
 }
 
-/** Each ends with something that most patterns do not expect, so that every way to match is looked for. */
+/** Each ends with a character that most patterns do not match, so that every alternative is tried. */
 function hardTexts(source: string): readonly string[] {
   const own = source.replaceAll(/[^A-Za-z0-9@._ -]/g, '') || 'x'
   return [
@@ -90,15 +90,15 @@ interface PatternScore {
   readonly reasons: readonly string[]
 }
 
-/** From here on a pattern counts as unsafe. */
+/** From this many points a pattern counts as unsafe. */
 export const unsafePoints = 7
-/** A longer one is not even looked at. */
+/** Longer patterns are refused. */
 export const longestPattern = 500
 
 const deepest = 3
 
 /**
- * Ten points for each repetition inside an unbounded one and for each choice under a repetition whose ways begin alike, five for
+ * Ten points for each repetition inside an unbounded one and for each repeated choice whose alternatives begin alike, five for
  * each unbounded repetition inside a group with a bounded quantifier, one for each level of groups beyond the third.
  */
 export function scorePattern(source: string): PatternScore {
@@ -116,7 +116,7 @@ interface Finding {
   readonly reason: string
 }
 
-/** What repeats the place one is at. */
+/** How the current position is repeated. */
 type Around = 'none' | 'bounded' | 'unbounded'
 
 function visit(alternatives: readonly Sequence[], around: Around, found: Finding[]): number {

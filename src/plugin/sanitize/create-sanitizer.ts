@@ -6,24 +6,24 @@ import type { PluginConfig } from '../config/keys/schema.ts'
 import { checkCustomPatterns, type Sanitization } from './check-custom-patterns.ts'
 import { isCard, type PersonalPattern, personalPatterns } from './personal-patterns.ts'
 
-/** Hides in a text, or in every text of JSON-like data, what must not be passed on. What needs no change is returned as it is. */
+/** Hides secrets and personal data in a text, or in every text of JSON-like data. Values without a match are returned unchanged. */
 export type Sanitizer = <T>(value: T) => T
 
 export interface Sanitizers {
-  /** For transcripts, tool inputs, captures and all that quotes them. */
+  /** For transcripts, tool inputs, captures and everything that quotes them. */
   readonly transcripts: Sanitizer
   /** For progress and logs. */
   readonly logs: Sanitizer
 }
 
 export interface SanitizerOptions {
-  /** What hides secrets, which happens in any case. Default: what is known by its shape or by its name. */
+  /** Hides secrets; always applied. Default: secrets recognised by shape or by name. */
   readonly redact?: (text: string) => string
 }
 
 export const oversized = '[REDACTED_OVERSIZED_CONTENT]'
 
-/** Both places by the switches of the configuration; where nothing more is asked for, secrets alone are hidden. */
+/** Sanitizers for both places according to the configuration. Where sanitizing is off, only secrets are hidden. */
 export function createSanitizers(output: PluginConfig['output'], options: SanitizerOptions = {}): Sanitizers {
   const secretsOnly: Sanitizer = createValueRedactor(options.redact ?? createRedactor().text)
   const isAsked = output.sanitize_transcripts || output.sanitize_logs
@@ -35,8 +35,8 @@ export function createSanitizers(output: PluginConfig['output'], options: Saniti
 }
 
 /**
- * Secrets first, then what is built in, then the user's patterns in their order, wherever it is applied. Time is linear in the
- * length of a text, and a text beyond the cap is replaced whole. Throws GantryError USAGE for a pattern that must not be used.
+ * Hides secrets first, then the built-in patterns, then the user's patterns in order. Time is linear in the length of a text,
+ * and a text beyond the limit is replaced completely. Throws GantryError USAGE for an unsafe pattern.
  */
 export function createSanitizer(
   { sanitization }: Pick<PluginConfig['output'], 'sanitization'>,
@@ -89,7 +89,7 @@ interface Replacement {
   readonly by: string
 }
 
-/** In the order of the text; of two that overlap the first holds. */
+/** In the order of the text. Of two overlapping matches the first wins. */
 function replaceAt(text: string, replacements: readonly Replacement[]): string {
   let result = ''
   let done = 0
@@ -101,7 +101,7 @@ function replaceAt(text: string, replacements: readonly Replacement[]): string {
   return result + text.slice(done)
 }
 
-/** `$1` to `$9`, `$<name>`, `$&` and `$$`, as in JavaScript; a group that is not there stays as it is written. */
+/** `$1` to `$9`, `$<name>`, `$&` and `$$`, as in JavaScript; a missing group stays unchanged. */
 function expanded(replacement: string, match: ReturnType<Pattern['matchAll']>[number]): string {
   return replacement.replaceAll(
     /\$(?:(\d)|<(\w+)>|([&$]))/g,
@@ -118,7 +118,7 @@ function expanded(replacement: string, match: ReturnType<Pattern['matchAll']>[nu
 
 const smallestCard = 10 ** 12
 
-/** A card number need not be a text: tools take numbers too. */
+/** A card number may also be a JSON number. */
 function withoutCardValues<T>(value: T): T
 function withoutCardValues(value: unknown): unknown {
   if (typeof value === 'number')

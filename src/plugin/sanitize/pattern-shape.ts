@@ -1,4 +1,4 @@
-/** A pattern as far as its repetitions and choices go: enough to tell what a backtracking engine would do with it. */
+/** A pattern as far as its repetitions and choices go: enough to predict what a backtracking engine would do with it. */
 export type PatternNode =
   | { readonly kind: 'character'; readonly first: CharacterSet; readonly repeat: Repeat }
   /** Takes no text: an anchor, a boundary, flags. */
@@ -18,7 +18,7 @@ export type CharacterSet = ReadonlySet<number>
 const once: Repeat = { min: 1, max: 1 }
 const codes = Array.from({ length: 129 }, (_, code) => code)
 
-/** The shape of a pattern that is known to compile; whatever else it is given, it ends. */
+/** The shape of a pattern that compiles. Terminates for any input. */
 export function patternShape(source: string): readonly Sequence[] {
   return readAlternatives({ source, at: 0, foldsCase: /\(\?[a-zA-Z]*i/.test(source) })
 }
@@ -126,7 +126,7 @@ function readClassPart(cursor: Cursor): CharacterSet {
   const named = /^\[:\^?\w+:\]/.exec(rest(cursor))?.[0]
   if (named !== undefined) {
     cursor.at += named.length
-    // Which of them exactly does not matter enough for a table of its own.
+    // An approximation is enough here.
     return new Set(codes)
   }
   const from = readMember(cursor)
@@ -138,7 +138,7 @@ function readClassPart(cursor: Cursor): CharacterSet {
   return new Set(codes.filter((code) => code >= low && code <= high))
 }
 
-/** In a class a dot is only a dot. */
+/** In a class a dot is literal. */
 function readMember(cursor: Cursor): CharacterSet {
   if (cursor.source[cursor.at] === '\\') return readEscape(cursor)
   if (cursor.source[cursor.at] !== '.') return readCharacter(cursor)

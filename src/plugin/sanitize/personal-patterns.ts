@@ -12,7 +12,7 @@ const findCardNumbers: Finder = (text, found) => {
     let after = 0
     for (const start of edges(run, 'start')) {
       if (start < after || !/[2-6]/.test(run.charAt(start))) continue
-      // Only what is near can be the end of the same number: a long run is walked once.
+      // Only near ends can belong to the same number, so a long run is scanned once.
       while ((ends[from] ?? Infinity) < start + fewestDigits) from += 1
       const end = endOfCard(run, start, ends, from)
       if (end === null) continue
@@ -54,7 +54,7 @@ const issuers = [
   /^6(?:011|5\d\d|4[4-9]\d|2\d\d)\d{12,15}$/,
 ]
 
-/** Luhn's sum, by which one wrong digit is noticed. */
+/** The Luhn checksum. */
 function hasCheckDigit(digits: string): boolean {
   const sum = [...digits].toReversed().reduce((total, digit, index) => {
     const doubled = Number(digit) * (index % 2 === 0 ? 1 : 2)
@@ -69,14 +69,14 @@ function edges(run: string, side: 'start' | 'end'): readonly number[] {
   return side === 'start' ? [0, ...inner] : [...inner, run.length]
 }
 
-/** Something that points to a person, or that is worth money, and what stands there instead. */
+/** Personal or financial data, and its replacement. */
 export interface PersonalPattern {
   readonly name: string
   readonly placeholder: string
   readonly find: Finder
 }
 
-/** The most specific first: what one of them takes, the next no longer sees. */
+/** The most specific first: later patterns do not see what an earlier one replaced. */
 export const personalPatterns: readonly PersonalPattern[] = [
   {
     name: 'key in a URL',
@@ -112,7 +112,7 @@ export const personalPatterns: readonly PersonalPattern[] = [
   },
 ]
 
-/** Matches that are no part of a longer number. */
+/** Matches that are not part of a longer number. */
 function betweenDigits(pattern: string, accepts: (match: string) => boolean): Finder {
   return (text, found) => {
     if (!/\d{4}/.test(text)) return

@@ -7,8 +7,8 @@ export const completedStages = ['pending', ...stages, 'complete'] as const
 type CompletedStage = (typeof completedStages)[number]
 
 /**
- * `state.json` of a run: where it stands and what it needs to go on. Everything else lies in files of its own, so that a
- * checkpoint costs the same in a run of ten scenarios and of ten thousand.
+ * `state.json` of a run: its progress and what it needs to resume. Everything else is in separate files, so that a checkpoint
+ * costs the same for ten scenarios and for ten thousand.
  */
 export const stateSchema = z.object({
   schema_version: z.literal(2),
@@ -18,7 +18,7 @@ export const stateSchema = z.object({
   /** Of the plugin when it was analysed. */
   content_hash: z.string(),
   stage: z.enum(completedStages),
-  /** How far the run was asked to go. */
+  /** The last stage to run. */
   until: z.enum(stages),
   /** ISO 8601, UTC. */
   timestamp: z.string(),
@@ -30,15 +30,15 @@ export const stateSchema = z.object({
   /** Scenarios with a trial that did not pass. */
   failed_scenario_ids: z.array(z.string()),
   error: z.string().nullable(),
-  /** What this stage and those after it left behind is being thrown away: whoever goes on finishes that first. */
+  /** The results of this stage and of those after it are being removed. A resumed run finishes that first. */
   undoing: z.enum(stages).nullable().default(null),
-  /** Paid for what is not in the run any more: trials that were made again, tries that were cut off. */
+  /** Cost of what is no longer in the run: trials that ran again, attempts that were cut off. */
   lost_cost_usd: z.number().min(0).default(0),
 })
 
 export type EvaluationState = Readonly<z.output<typeof stateSchema>>
 
-/** What is still to be done: the stage behind the last completed one, up to where the run is to go. */
+/** The next stage to run; null after `until`. */
 export function nextStage({ stage, until }: Pick<EvaluationState, 'stage' | 'until'>): PluginStage | null {
   if (stage === 'complete') return null
   const next = stages[stage === 'pending' ? 0 : stages.indexOf(stage) + 1]
@@ -67,7 +67,7 @@ export function stopped(state: EvaluationState, error: string, now: Date): Evalu
   return { ...state, error, timestamp: now.toISOString() }
 }
 
-/** Back to where `from` is the next stage. Throws nothing: whether its data is there is asked by whoever goes on. */
+/** Moves back so that `from` is the next stage. Does not check that its data exists. */
 export function rewoundTo(
   state: EvaluationState,
   from: PluginStage,

@@ -4,7 +4,7 @@ import { GantryError } from '../../core/error.ts'
 import { issueText } from '../../io/issue-text.ts'
 import { completedStages, type EvaluationState, stateSchema } from './evaluation-state.ts'
 
-/** Parts that older versions kept inside the state. Each is a file of its own today. */
+/** Parts that older versions kept inside the state. Each is a separate file today. */
 export interface EmbeddedParts {
   readonly analysis?: unknown
   readonly scenarios?: unknown
@@ -17,7 +17,7 @@ export interface MigratedState {
   readonly notes: readonly string[]
 }
 
-/** As much of an older state as can be relied on: everything may be missing but the names. */
+/** The fields of an older state that can be relied on. All but the names may be missing. */
 const olderSchema = z.object({
   schema_version: z.int().min(0).max(1).optional(),
   run_id: z.string(),
@@ -35,8 +35,8 @@ const olderSchema = z.object({
 })
 
 /**
- * A state as this version wants it, whatever version wrote it. Missing fields get defaults, so that a run made before a kind
- * of component existed survives. Throws GantryError INVALID_FILE for what no version wrote, or a newer one.
+ * Converts a state of any older version. Missing fields get defaults. Throws GantryError INVALID_FILE for other content, or for
+ * a newer version.
  */
 export function migrateState(value: unknown, file: string): MigratedState {
   const now = stateSchema.safeParse(value)

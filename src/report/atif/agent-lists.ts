@@ -7,7 +7,7 @@ export interface AgentLists {
   readonly subagents: ReadonlyMap<string, StepList>
 }
 
-/** `prompt` opens the conversation; null when the events tell it themselves. */
+/** `prompt` opens the conversation; null when the events contain it. */
 export function agentLists(
   events: readonly GantryEvent[],
   prompt: { readonly ts: number; readonly text: string } | null,
@@ -20,7 +20,7 @@ export function agentLists(
     subagents.set(parent, list)
     return list
   }
-  // Usage does not say whose it is: it follows the words it was used for.
+  // A usage event does not name its message: it follows the message it belongs to.
   let speaking = main
   if (prompt !== null) main.message({ event: 'message', role: 'user', ...prompt })
   for (const event of events) {

@@ -25,7 +25,7 @@ export function stepMetrics(usages: readonly Usage[]): AtifMetrics {
   }
 }
 
-/** The whole trajectory. What nobody told is left out: unknown is not zero. */
+/** Metrics of the whole trajectory. Unknown values are left out: unknown is not zero. */
 export function finalMetrics(
   tokens: TokenUsage | null,
   costUsd: number | null,

@@ -9,10 +9,10 @@ export interface StepList {
   call(event: ToolCallEvent): void
   result(event: ToolResultEvent): void
   usage(event: UsageEvent): void
-  /** Something that neither user nor agent said. */
+  /** A message from neither user nor agent. */
   note(ts: number, message: string, extra: Readonly<Record<string, unknown>>): void
   hasCall(callId: string): boolean
-  /** The result of that call leads to that trajectory; false when there is no such call. */
+  /** Links the result of a call to a trajectory; false when there is no such call. */
   refer(callId: string, trajectoryId: string): boolean
   steps(): AtifStep[]
 }
@@ -37,10 +37,10 @@ interface OpenCall {
 
 export function createStepList(): StepList {
   const drafts: Draft[] = []
-  /** By the name the event gave; calls without one are told apart by their order. */
+  /** By the name the event gave; calls without one are distinguished by their order. */
   const calls = new Map<string | undefined, OpenCall[]>()
   let callCount = 0
-  /** The answer of the model that is being told; null when the next word begins another one. */
+  /** The current answer of the model; null when the next message starts a new one. */
   let current: Draft | null = null
   let stepsSinceUsage = 0
 
@@ -60,7 +60,7 @@ export function createStepList(): StepList {
     return draft
   }
 
-  /** Nobody tells where an answer ends: it has when its tools came back, or when it would have to say a second thing. */
+  /** The log does not mark the end of an answer. It has ended when its tools returned, or when a second text would begin. */
   const answer = (ts: number, isFull: (draft: Draft) => boolean): Draft => {
     if (current === null || current.results.length > 0 || isFull(current)) {
       current = open('agent', ts)
@@ -105,7 +105,7 @@ export function createStepList(): StepList {
       draft.results.push(toolResult(event, call?.id))
     },
     usage(event) {
-      // Some agents tell the usage of each answer, some correct it later, some tell only what all of them used together.
+      // Some agents report the usage of each answer, some correct it later, some report only the total.
       const isOwn = stepsSinceUsage === 1 || (stepsSinceUsage === 0 && event.cost_usd === undefined)
       if (isOwn) current?.usages.push(event)
       stepsSinceUsage = 0
@@ -146,7 +146,7 @@ function toStep(draft: Draft, index: number): AtifStep {
 function toolCall({ tool, input, command }: ToolCallEvent, id: string): AtifToolCall {
   const given = isObject(input) ? input : null
   const fallback = input === undefined ? (command === undefined ? {} : { command }) : { input }
-  // Some agents wrap what they run in a shell of their own: then the command itself stands beside it.
+  // Some agents wrap commands in a shell: then the command itself is given separately.
   const isHidden = command !== undefined && given !== null && given.command !== command
   return {
     tool_call_id: id,
@@ -168,7 +168,7 @@ function toolResult(event: ToolResultEvent, callId: string | undefined): AtifRes
   }
 }
 
-/** Within a step an id stands for one call. */
+/** Within a step an id belongs to one call. */
 function freeId(wanted: string, { calls }: Draft): string {
   const taken = new Set(calls.map((call) => call.tool_call_id))
   let id = wanted

@@ -8,13 +8,13 @@ import type { StepList } from './step-list.ts'
 export interface AtifFacts {
   readonly trial: TrialRecord
   readonly runId?: string
-  /** What the agent was asked. Some agents repeat it in their stream, most do not. */
+  /** The prompt. Some agents repeat it in their stream, most do not. */
   readonly prompt?: string
-  /** For an agent that does not tell its version. */
+  /** For an agent that does not report its version. */
   readonly agentVersion?: string
 }
 
-/** A trial as others read it: what was said, done and used, with each subagent in a trajectory of its own. */
+/** A trial in the ATIF format: messages, tool calls and usage, with a separate trajectory for each subagent. */
 export function toAtif(facts: AtifFacts, events: Iterable<GantryEvent>): AtifTrajectory {
   const { trial } = facts
   const all = [...events]
@@ -38,7 +38,7 @@ export function toAtif(facts: AtifFacts, events: Iterable<GantryEvent>): AtifTra
   })
 }
 
-/** The prompt, unless the main agent's first word in the log is the user's. */
+/** The prompt, unless the main agent's log begins with a user message. */
 function openingOf({ prompt, trial }: AtifFacts, events: readonly GantryEvent[]) {
   if (prompt === undefined) return null
   const first = events.find(
@@ -70,7 +70,7 @@ function agentOf(
   }
 }
 
-/** An agent may tell of its session in several parts. */
+/** An agent may report its session in several parts. */
 function sessionOf(events: readonly GantryEvent[]): Partial<SessionEvent> {
   const parts = events.filter((event): event is SessionEvent => event.event === 'session')
   return Object.assign({}, ...parts)
@@ -99,8 +99,8 @@ function startOf({ startedAt }: TrialRecord): number {
 type Finish = (list: StepList, id: string, subagents: readonly AtifTrajectory[]) => AtifTrajectory
 
 /**
- * The trajectory of the main agent with those of its subagents inside, each in the one whose call started it and
- * referred to from that call's result. A subagent whose call nobody saw is kept with the main agent, without a reference.
+ * The trajectory of the main agent with those of its subagents inside, each in the one whose call started it and referred to
+ * from that call's result. A subagent without a recorded call is kept with the main agent, without a reference.
  */
 function embedSubagents({ main, subagents }: AgentLists, rootId: string, finish: Finish): AtifTrajectory {
   const left = new Map(subagents)

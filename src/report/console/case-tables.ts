@@ -35,7 +35,7 @@ export function caseTable({ cases, threshold }: RunSummary, columns: number, pal
   ]
 }
 
-/** The rows worth a line each: all of few, of many those in which something happened. */
+/** The rows to show: all of few, of many those that did not always pass. */
 export function shownRows(cases: readonly CaseSummary[]): readonly CaseSummary[] {
   const crowded = cases.length > maxRows
   return (crowded ? cases.filter((row) => !passedAlways(row)) : cases).slice(0, maxRows)
@@ -63,10 +63,10 @@ function legend(titles: readonly string[], left: readonly string[], k: number): 
 
 export type CaseColumn = Column<CaseSummary>
 
-/** The word itself stands in the rows. */
+/** The rows contain the word itself. */
 export const flakyTitle = ''
 
-/** Case and agent. The agent goes first when there is no room: it can stand above its cases instead. */
+/** Case and agent. The agent is dropped first when there is no room: it is then shown above its cases. */
 export const nameColumns: readonly CaseColumn[] = [
   { title: 'case', shorten: 'middle', text: (row) => plainLine(row.case) },
   { title: 'agent', shorten: 'middle', maxWidth: 24, dropAt: 9, text: agentName },
@@ -115,11 +115,11 @@ interface CaseLines {
   readonly lines: readonly string[]
   /** The columns that are shown, by title. */
   readonly titles: readonly string[]
-  /** Those for which there was no room; never the agent, which then stands above its cases. */
+  /** Columns that did not fit; never the agent, which is then shown above its cases. */
   readonly left: readonly string[]
 }
 
-/** Cases as a table that fits the terminal, each row behind a mark when it has one. */
+/** Cases as a table that fits the terminal. Rows begin with a mark when they have one. */
 export function caseLines(
   rows: readonly CaseSummary[],
   wanted: readonly CaseColumn[],

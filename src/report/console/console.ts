@@ -16,7 +16,7 @@ import { type Palette, palette } from './palette.ts'
 import { frame, type ProgressTracker, type RunProgress, trackProgress } from './progress.ts'
 import { sectionLines } from './section-lines.ts'
 
-/** Passes get a line each up to this many trials; in a larger run they would bury what did not pass. */
+/** Above this many trials, passed trials are not listed one by one. */
 const maxListedTrials = 100
 
 /** What a person sees: a live view on a terminal, plain lines in a pipe, and at the end an explanation. */

@@ -4,16 +4,16 @@ import type { ReporterContext } from '../contract.ts'
 export interface Display {
   /** A permanent line, or several. */
   line(text: string): void
-  /** From now on `frame` tells what to show below the lines. */
+  /** Shows `frame` below the lines from now on. */
   start(view: View): void
-  /** Takes the moving part away; only lines from here on. */
+  /** Removes the moving part; only lines from here on. */
   stop(): void
 }
 
 export interface View {
   /** The moving part as it should look now. */
   readonly frame: (size: { readonly columns: number; readonly rows: number }) => string
-  /** One line that says the run is alive, for streams without a moving part. */
+  /** One line that shows progress, for streams without a moving part. */
   readonly heartbeat: () => string
 }
 

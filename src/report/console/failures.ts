@@ -7,12 +7,12 @@ import { shortenEnd, wrapText } from '../text-width.ts'
 import { trialName } from '../trial-text.ts'
 import type { Palette } from './palette.ts'
 
-/** More than a person reads in a terminal; the rest is in the run directory and in the other reports. */
+/** The rest is in the run directory and in the other reports. */
 const maxExplained = 20
 
 /**
- * Explains what did not pass. Trials of a case that failed in the same way are told once. Infra and invalid trials are
- * gathered by reason: a hundred of them usually have one cause.
+ * Explains what did not pass. Trials of a case that failed in the same way are shown once. Infra and invalid trials are grouped
+ * by reason, because many of them usually have one cause.
  */
 export async function failures(run: FinishedRun, columns: number, palette: Palette): Promise<string[]> {
   const failed = new Map<string, { readonly record: TrialRecord; readonly attempts: number[] }>()
@@ -59,7 +59,7 @@ function explained(
   ]
 }
 
-/** The gates that failed are told one by one below, so only their number stands here. */
+/** The failed gates are listed below, so the headline shows only their number. */
 function headline({ gates, reason }: TrialRecord): string {
   const failed = gates.filter((gate) => !gate.passed).length
   return failed === 0 ? splitReason(reason).sentence : `${failed} of ${counted(gates.length, 'gate')} failed`

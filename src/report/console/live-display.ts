@@ -6,8 +6,8 @@ import type { Display, View } from './display.ts'
 const redrawMs = 100
 
 /**
- * A moving part below permanent lines. Lines are collected and drawn together with the next frame, so that thousands of
- * fast trials cost ten redraws a second and no more. The cursor is never hidden: a killed process must not take it along.
+ * A moving part below permanent lines. Lines are collected and drawn together with the next frame, so that thousands of fast
+ * trials cost ten redraws a second and no more. The cursor is never hidden, because a killed process could not show it again.
  */
 export function liveDisplay(context: ReporterContext): Display {
   const size = context.size ?? (() => ({ columns: context.columns, rows: 24 }))

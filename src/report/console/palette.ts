@@ -4,7 +4,7 @@ import { verdictMark } from '../trial-text.ts'
 
 type Paint = (text: string) => string
 
-/** Colours and signs of one terminal: what it cannot show is not sent to it. */
+/** Colours and symbols that the terminal can show. */
 export interface Palette {
   readonly bold: Paint
   readonly dim: Paint

@@ -7,7 +7,7 @@ import { displayWidth, padRight, shortenMiddle } from '../text-width.ts'
 import { trialName } from '../trial-text.ts'
 import type { Palette } from './palette.ts'
 
-/** How far a run is. Holds only what is running now and a few numbers, however long the run. */
+/** The progress of a run: what is running now and a few numbers, so memory does not grow. */
 export interface RunProgress {
   readonly planned: number
   readonly done: number
@@ -38,7 +38,7 @@ export function trackProgress(run: RunHeader, nowMs: () => number): ProgressTrac
       counts[record.verdict] += 1
       done += 1
       if (record.cachedFrom !== null) return
-      // Trials from the cache take no time and would make the estimate too bright.
+      // Trials from the cache take no time and would make the estimate too short.
       reallyRan += 1
       spentMs += record.durationMs
     },

@@ -6,7 +6,7 @@ import type { Palette } from './palette.ts'
 
 const maxRows = 60
 
-/** A face's own table. Nothing in it is cut: long texts are wrapped, and where that is no help each row stands below the one before. */
+/** A table of one face. Nothing is cut: long texts are wrapped, and when the table does not fit, each row is shown as a block. */
 export function sectionLines(section: ReportSection, width: number, palette: Palette): string[] {
   const { title, lead, rows } = section
   const columns = section.columns.map((column) => ({ ...column, title: plainLine(column.title) }))
@@ -28,7 +28,7 @@ export function sectionLines(section: ReportSection, width: number, palette: Pal
   ]
 }
 
-/** For a terminal too narrow for a table: every row is its name, with its figures below. Empty cells are left out. */
+/** For a terminal too narrow for a table: the name of each row, with its figures below. Empty cells are left out. */
 function stackedRows(
   columns: ReportSection['columns'],
   rows: readonly (readonly string[])[],
@@ -52,7 +52,7 @@ type Row = readonly string[]
 
 const gap = '  '
 
-/** Rows whose long texts go on in the next line, never broken inside a word. null when the columns cannot be made to fit. */
+/** Rows with long texts wrapped between words. null when the columns cannot fit. */
 function wrappedTable(
   columns: Columns,
   rows: readonly Row[],
@@ -76,7 +76,7 @@ function wrappedTable(
   return [paintHeading(line(columns.map(({ title }) => title))), ...body]
 }
 
-/** What is aligned to the right is a figure and keeps its width; of the others the widest gives way first. */
+/** Right-aligned columns are figures and keep their width. Of the others the widest shrinks first. */
 function fittingWidths(columns: Columns, rows: readonly Row[], width: number): readonly number[] | null {
   const texts = columns.map(({ title }, at) => [title, ...rows.map((row) => row[at] ?? '')])
   const widths = texts.map((cells) => Math.max(...cells.map(displayWidth)))
@@ -97,7 +97,7 @@ function fittingWidths(columns: Columns, rows: readonly Row[], width: number): r
   return widths
 }
 
-/** Narrower, a sentence is a ladder. */
+/** Narrower columns are hard to read. */
 const minWidth = 20
 
 function wordsOf(text: string): readonly string[] {

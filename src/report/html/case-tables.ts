@@ -50,7 +50,7 @@ function percentAt(values: readonly number[], k: number): string {
   return value === undefined ? '–' : formatPercent(value)
 }
 
-/** How the tool was used, case by agent by model; empty when nobody was seen using it. */
+/** How the tool was used, by case, agent and model; empty when no agent was seen using it. */
 export function useTable(cases: readonly CaseSummary[]): string {
   const rows = casesWithUse(cases).map((row) => `<tr>${useCells(row)}</tr>`)
   if (rows.length === 0) return ''
@@ -70,7 +70,7 @@ function useCells(row: CaseSummary): string {
   return `<th scope="row">${escapeHtml(row.case)}</th><td class="agent">${escapeHtml(agentName(row))}</td>${figures.join('')}`
 }
 
-/** A face's own table. */
+/** A table of one face. */
 export function sectionHtml({ title, lead, columns, rows }: ReportSection): string {
   const name = escapeHtml(title)
   const sentence = lead === undefined ? '' : `<p class="dim">${escapeHtml(lead)}</p>`

@@ -1,7 +1,7 @@
 import { formatCount } from '../../core/counted.ts'
 import { plainText } from '../plain-text.ts'
 
-/** The one way foreign text gets into the page, as content or as a quoted attribute. Escape codes of terminals are gone too. */
+/** Escapes foreign text for the page, as content or as a quoted attribute. Removes terminal escape codes too. */
 export function escapeHtml(text: string): string {
   return plainText(text).replaceAll(/[&<>"'`]/g, (character) => entities[character] ?? character)
 }

@@ -17,7 +17,7 @@ const maxFullTrials = 60
 /** What a browser opens without pain. */
 const maxTranscriptChars = 24_000_000
 
-/** One page that needs nothing but itself: no request, no server, no script it does not carry. */
+/** A self-contained page: no requests, no server, no external script. */
 export const htmlReporter: ReporterFactory = ({ sink, path }) => ({
   runEnded: (run) => writeHtml(run, sink, path),
 })
@@ -110,7 +110,7 @@ function fileUrl({ dir }: TrialRecord): string {
   return pathToFileURL(dir).href
 }
 
-/** The page may run exactly the script and the style it carries, and may ask nobody for anything. */
+/** The page may use only its own script and style, and may not load anything. */
 const policy = `default-src 'none'; script-src '${hashOf(script)}'; style-src '${hashOf(style)}'; base-uri 'none'; form-action 'none'`
 
 export function pageStart(title: string): string {

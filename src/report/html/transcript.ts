@@ -14,8 +14,8 @@ const maxEvents = 400
 const maxChars = 200_000
 
 /**
- * Events as a conversation a person can read: what was said, which tool was called, what came back under the call it
- * belongs to. Bounded; nothing is read beyond the bound.
+ * Events as a readable conversation: messages, tool calls, and each result under its call. Bounded; nothing is read beyond the
+ * limit.
  */
 export async function transcript(events: AsyncIterable<GantryEvent>): Promise<TranscriptHtml> {
   const items: Item[] = []
@@ -62,7 +62,7 @@ function placed(event: GantryEvent, at: string, items: Item[], calls: Map<string
     return call
   }
   const shown = eventHtml(event, at)
-  // A log of a newer version may hold kinds of events that this one does not know.
+  // A log of a newer version may contain unknown kinds of events.
   if (shown === null || shown === undefined) return null
   const output = event.event === 'output' ? event.text : null
   const item: Item = { ...shown, at, result: '', grownBy: shown.html.length, output }
@@ -81,7 +81,7 @@ interface EventHtml {
   readonly html: string
 }
 
-/** null for events that say nothing to a reader of the conversation. */
+/** null for events that are not part of the conversation. */
 function eventHtml(event: GantryEvent, at: string): EventHtml | null {
   const harness = (ok: boolean, html: string): EventHtml => ({
     className: ok ? 'harness' : 'harness bad',
@@ -160,7 +160,7 @@ function eventHtml(event: GantryEvent, at: string): EventHtml | null {
   }
 }
 
-/** What a tool answered, to stand under its call. */
+/** The result of a tool, shown under its call. */
 function resultHtml(event: ToolResultEvent): string {
   const failed = event.is_error === true || (event.exit_code ?? 0) !== 0
   const unknown = event.is_error === true && event.exit_code === undefined
@@ -180,7 +180,7 @@ function message(event: Extract<GantryEvent, { event: 'message' }>, at: string):
     : { className: nested(`message ${role}`, event), html: head + said(text) }
 }
 
-/** What a subagent did stands further in. */
+/** Events of a subagent are indented. */
 function nested(className: string, event: { readonly parent_id?: string }): string {
   return event.parent_id === undefined ? className : `${className} nested`
 }
@@ -209,7 +209,7 @@ function asked({ command: shell, input }: ToolCallEvent): string {
   return longText(typeof input === 'string' ? input : JSON.stringify(input, null, 2))
 }
 
-/** An exit code the agent did not tell is not shown: unknown is not zero. */
+/** An unknown exit code is not shown: unknown is not zero. */
 function exitChip(code: number | undefined): string {
   return code === undefined ? '' : `<span class="chip ${code === 0 ? 'good' : 'bad'}">exit ${code}</span>`
 }

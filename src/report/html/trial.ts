@@ -10,13 +10,13 @@ export interface TrialView {
   readonly number: number
   readonly flaky: boolean
   readonly diagnosis: readonly string[]
-  /** The transcript or the sentence that stands for it: HTML. */
+  /** The transcript, or a sentence that replaces it, as HTML. */
   readonly transcript: string
   /** Link to the trial's directory. */
   readonly href: string
 }
 
-/** One trial, folded: a line that tells how it ended, and behind it everything a person needs to see why. */
+/** One trial, folded: a line with its result, and inside everything needed to see why. */
 export function trialHtml(record: TrialRecord, view: TrialView): string {
   const reason = splitReason(record.reason)
   const groups = [record.verdict, ...(view.flaky ? ['flaky'] : [])].join(' ')

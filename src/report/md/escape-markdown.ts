@@ -12,8 +12,8 @@ export function escapeMarkdown(text: string): string {
 }
 
 /**
- * Foreign text as a block. It is quoted, so that none of its lines stands at the start of a line (where a log reader
- * could take it for a command), and its fence is longer than any in the text.
+ * Foreign text as a block. It is quoted, so that none of its lines is at the start of a line (where a log reader could take it
+ * for a command), and its fence is longer than any in the text.
  */
 export function codeBlock(text: string): string {
   const clean = plainText(text)

@@ -106,7 +106,7 @@ function fact(label: string, sentence: string | null): string[] {
 const trialIcons = { pass: '✅', fail: '❌', infra: '⚠️', invalid: '❓' } as const
 const icons = { ...trialIcons, partial: '⏸️', inconclusive: '❔', interrupted: '⏸️' } as const
 
-/** A face's own table, with the blank line after it. */
+/** A table of one face, with the blank line after it. */
 export function sectionMarkdown({ title, lead, columns, rows }: ReportSection): string {
   const parts = [
     `## ${escapeMarkdown(title)}`,
@@ -155,7 +155,7 @@ function caseTable({ cases, threshold }: RunSummary, maxRows: number): string {
   return `## Cases\n\n${markdownTable(head, rows)}${rest(ordered.length - shown.length)}`
 }
 
-/** How the tool was used, with the blank line after it; empty when nobody was seen using it. */
+/** How the tool was used, followed by an empty line; empty when no agent was seen using it. */
 function useTable(cases: readonly CaseSummary[], maxRows: number): string {
   const ordered = inOrder(casesWithUse(cases))
   if (ordered.length === 0) return ''

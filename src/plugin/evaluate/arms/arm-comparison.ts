@@ -15,7 +15,7 @@ interface ArmMeasureFacts {
   readonly better: 'higher' | 'lower'
   /** The largest difference there can be; null: it has no bound. */
   readonly scale: number | null
-  /** A difference smaller than this matters to nobody; null: a tenth of what it was before. */
+  /** A smaller difference is irrelevant. null: a tenth of the value before. */
   readonly margin: number | null
 }
 
@@ -29,9 +29,9 @@ export interface ArmScenario extends Readonly<Record<ArmMeasure, number | null>>
   readonly component: string | null
   readonly expected_trigger: boolean
   readonly trials: number
-  /** Share of trials in which the expected component fired; null where it was not asked for. */
+  /** Share of trials in which the expected component fired; null when the scenario expects none. */
   readonly triggered: number | null
-  /** Who fired in its place, and in how many trials. */
+  /** What fired instead, and in how many trials. */
   readonly instead: Readonly<Record<string, number>>
 }
 
@@ -59,10 +59,10 @@ export interface MeasureDifference {
   readonly scenarios_tied: number
   /** Of the exact sign test, in either direction. */
   readonly p: number
-  /** A difference below this matters to nobody. */
+  /** A smaller difference is irrelevant. */
   readonly margin: number
   readonly verdict: DifferenceVerdict
-  /** How many scenarios more it would take to know; null unless inconclusive. */
+  /** How many more scenarios are needed for a decision; null unless inconclusive. */
   readonly further_scenarios: number | null
 }
 
@@ -84,7 +84,7 @@ export interface ArmRow {
   readonly means: Readonly<Record<ArmMeasure, number | null>>
 }
 
-/** What company costs a component, over the scenarios in which it should fire and that both arms have. */
+/** What the other plugins cost a component, over the scenarios of both arms in which it should fire. */
 export interface CrowdLoss {
   readonly component: string
   readonly scenarios: number
@@ -94,7 +94,7 @@ export interface CrowdLoss {
   readonly lost: readonly string[]
   /** The other way round. */
   readonly gained: readonly string[]
-  /** Who fired in its place in the crowd, the most frequent first. */
+  /** What fired instead in the crowd, the most frequent first. */
   readonly taken_by: readonly { readonly component: string; readonly count: number }[]
 }
 

@@ -17,8 +17,8 @@ import {
 import { measureDifference } from './measure-difference.ts'
 
 /**
- * What the plugin changes, and what company changes. Each scenario is one pair, its repetitions taken together first, so that
- * repeating cannot make a difference look certain. The order of `scenarios` does not matter.
+ * What the plugin changes, and what the crowd of other plugins changes. Each scenario is one pair; its repetitions are averaged
+ * first, so that repeating cannot make a difference look certain. The order of `scenarios` does not matter.
  */
 export function compareArms(
   scenarios: readonly ArmScenario[],
@@ -43,7 +43,7 @@ const comparisons = [
   { kind: 'crowd-alone', before: 'alone', after: 'crowd' },
 ] as const
 
-/** What a plugin is for comes before what it costs. Without the plugin there is no accuracy, so graders decide there. */
+/** The purpose of a plugin comes before its cost. Without the plugin there is no accuracy, so graders decide. */
 const deciding: readonly ArmMeasure[] = ['accuracy', 'grader_score', 'quality']
 
 function pairUp(before: readonly ArmScenario[], after: readonly ArmScenario[]): readonly ScenarioPair[] {
@@ -123,7 +123,7 @@ function row(arm: Arm, scenarios: readonly ArmScenario[]): ArmRow[] {
   ]
 }
 
-/** Per component: where it fired alone, no longer does in company, and who takes its place. */
+/** Per component: where it fired alone and no longer fires in the crowd, and what fires instead. */
 function crowdLosses(pairs: readonly ScenarioPair[]): readonly CrowdLoss[] {
   const byComponent = Map.groupBy(
     pairs.filter(

@@ -56,8 +56,8 @@ const significant = 0.05
 const fewestSigns = 6
 
 /**
- * A difference is one when it is large enough to matter, when its interval leaves out zero, and when the scenarios that changed
- * did so in one direction. There is none when the interval holds nothing that would matter.
+ * A difference counts when it is large enough to matter, its interval excludes zero, and the scenarios that changed did so in
+ * one direction. There is no difference when the whole interval lies within the margin.
  */
 function verdictOf(
   { value, low, high }: Difference,

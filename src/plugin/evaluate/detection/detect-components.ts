@@ -13,9 +13,9 @@ import {
 
 /**
  * Every component that fired in a trial, each once, in the order in which they happened: those of the plugin under test, of
- * other plugins, and the CLI's own. Tool calls and expansions as the session's hooks saw them, then starts of subagents,
- * then responses of hooks; the transcript only when nothing was seen being called or started (hooks answer in every trial and
- * say nothing about that). Never throws.
+ * other plugins, and the CLI's own. Sources: tool calls and expansions captured by the session's hooks, starts of subagents,
+ * responses of hooks, and the transcript only when no call and no start was captured (hooks respond in every trial, so their
+ * responses do not count here). Never throws.
  */
 export function detectComponents(
   execution: Execution,
@@ -61,21 +61,21 @@ export function firstOfEach(detections: readonly Detection[]): readonly Detectio
   return [...first.values()]
 }
 
-/** Two plugins may have components of one name, so the plugin belongs to it. */
+/** Two plugins may have components with the same name, so the key includes the plugin. */
 export function identity({ component_type, plugin, name }: Detection): string {
   return JSON.stringify([component_type, plugin, name])
 }
 
-/** What has no usable time comes last. */
+/** Detections without a usable time come last. */
 function inOrder(detections: readonly Detection[]): readonly Detection[] {
   const time = ({ timestamp }: Detection) => (Number.isFinite(timestamp) ? timestamp : Number.MAX_VALUE)
   return detections.toSorted((a, b) => time(a) - time(b))
 }
 
-/** How calls ended, by their ids: true = no error. A call of which nobody knows is not in it. */
+/** How calls ended, by id: true = no error. A call with an unknown result is not in the map. */
 export type ToolOutcomes = ReadonlyMap<string, boolean>
 
-/** What the session's hooks saw wins over what the transcript says. */
+/** Captures of the session's hooks override the transcript. */
 export function toolOutcomes(
   captures: readonly ToolCapture[],
   transcript: PluginTranscript | null,
@@ -88,7 +88,7 @@ export function toolOutcomes(
   return outcomes
 }
 
-/** Whether a captured call worked; null when nobody knows. */
+/** Whether a captured call worked; null when unknown. */
 export function succeeded(
   { success, tool_use_id }: Pick<ToolCapture, 'success' | 'tool_use_id'>,
   outcomes: ToolOutcomes,
@@ -96,7 +96,10 @@ export function succeeded(
   return success ?? outcomes.get(tool_use_id) ?? null
 }
 
-/** What the session's own hooks saw being called. A call that failed started nothing; one of unknown end counts and says so. */
+/**
+ * Tool calls that the session's hooks captured. A failed call started nothing. A call with an unknown result counts, and its
+ * evidence says so.
+ */
 function detectFromCaptures(
   { detected_tools, trial }: Execution,
   outcomes: ToolOutcomes,
@@ -119,7 +122,7 @@ function where({ agent_id, agent_type }: ToolCapture): string {
   return ` inside subagent ${agent_type ?? agent_id}`
 }
 
-/** Commands, and skills a person can call, by the CLI's own word that it expanded them. What we typed proves nothing. */
+/** Commands and user-invocable skills that the CLI reports as expanded. What Gantry typed proves nothing. */
 function detectFromExpansions({ expansions, trial }: Execution, known: KnownComponents): Detection[] {
   return expansions.flatMap(({ command_name, timestamp }) => {
     const component = commandComponent(command_name, known, trial.arm)
@@ -129,7 +132,7 @@ function detectFromExpansions({ expansions, trial }: Execution, known: KnownComp
   })
 }
 
-/** Agents by the starts of subagents. The CLI's own nameless helpers, such as the one that compacts, are nobody's. */
+/** Agents, by the starts of subagents. Unnamed helpers of the CLI itself, such as the one that compacts, do not count. */
 export function detectFromSubagents(
   { subagent_captures, trial }: Execution,
   known: KnownComponents,
@@ -143,14 +146,14 @@ export function detectFromSubagents(
   })
 }
 
-/** What a capture says that was told no type. */
+/** The type in a capture for which the CLI reported none. */
 const unnamed = 'unknown'
 
 type Message = Extract<TranscriptEvent, { readonly edit: unknown }>
 
 /**
- * What the transcript alone tells, for trials in which nothing else saw anything: calls of tools that did not fail, and
- * commands the CLI expanded. What we said ourselves proves nothing.
+ * What the transcript alone shows, for trials without captures: tool calls that did not fail, and commands that the CLI
+ * expanded. Messages that Gantry sent prove nothing.
  */
 function detectFromTranscript(
   transcript: PluginTranscript,
@@ -170,7 +173,7 @@ function detectFromTranscript(
         .flatMap((call) =>
           found(toolComponent(call, known, arm), `calls ${call.name} for`, event, index, call.id),
         )
-    // In a subagent's prompt a slash is a word like any other: nobody expands it there.
+    // The CLI does not expand slash commands in the prompt of a subagent.
     if (event.parent_tool_use_id !== undefined) return []
     ours -= 1
     if (execution.expansions.length > 0 || ownWords.texts.has(content.trim())) return []
@@ -178,7 +181,7 @@ function detectFromTranscript(
       name === undefined ? null : commandComponent(name, known, arm)
     const told = command(/<command-name>\s*(\/?[^\s<]+)/.exec(content)?.[1])
     const typed = ours >= 0 ? null : command(/^\s*\/([^\s/]\S*)/.exec(content)?.[1])
-    // A path begins with a slash, too: what nobody we know is called is no command.
+    // A path begins with a slash too, so an unknown name is not a command.
     return found(told ?? (typed?.plugin == null ? null : typed), 'shows the command', event, index)
   })
 }
@@ -202,16 +205,16 @@ function found(
   ]
 }
 
-/** Ids of events carry the moment: `evt_<ms>_<random>`. */
+/** Event ids contain the time: `evt_<ms>_<random>`. */
 function timeOf(id: string): number | null {
   const ms = /^evt_(\d{1,15})_/.exec(id)?.[1]
   return ms === undefined ? null : Number(ms)
 }
 
-/** What Gantry itself says in a trial: that it stands in the transcript proves nothing. */
+/** The messages that Gantry itself sends in a trial. In the transcript they prove nothing. */
 export interface SentMessages {
   readonly texts: ReadonlySet<string>
-  /** How many messages of the user are ours: the first ones. Their words alone would not do, for a transcript may be sanitised. */
+  /** How many user messages Gantry sent: the first ones. Their text alone is not enough, because a transcript may be sanitised. */
   readonly userMessages: number
 }
 
@@ -224,5 +227,5 @@ export function sentMessages({ user_prompt, setup_messages = [] }: PluginScenari
   }
 }
 
-/** Where the scenario is not known, its prompt is the first message. */
+/** Without a known scenario, the first user message is the prompt. */
 const unknownMessages: SentMessages = { texts: new Set(), userMessages: 1 }

@@ -6,8 +6,8 @@ import { isLoadedIn, type KnownComponent, type KnownComponents } from './known-c
 import { detectionOf, foundKnown } from './resolve-name.ts'
 
 /**
- * Hooks by the responses the CLI reports. It does not say whose a response is, and answers two equal handlers once; but which
- * matcher groups fire follows from event and matcher, so every group that fits has fired.
+ * Hooks, by the responses that the CLI reports. The CLI does not name the hook of a response, and runs two equal handlers once.
+ * But event and matcher determine which matcher groups fire, so every group that matches has fired.
  */
 export function detectFromHookResponses(execution: Execution, known: KnownComponents): Detection[] {
   const hooks = known.hooks.filter((hook) => isLoadedIn(hook, execution.trial.arm))
@@ -24,8 +24,8 @@ export function detectFromHookResponses(execution: Execution, known: KnownCompon
 }
 
 /**
- * The end of a session is not reported by a response. That it ended is known, and that the groups which fit fire then;
- * seen it was not, so it counts no more than a line of a transcript.
+ * The CLI reports no response at the end of a session. The session did end, and then every matching group fires, but nothing
+ * was captured, so it counts only as much as the transcript.
  */
 export function detectFromSessionEnd(execution: Execution, known: KnownComponents): Detection[] {
   const { end } = execution.session_timing
@@ -39,12 +39,15 @@ export function detectFromSessionEnd(execution: Execution, known: KnownComponent
     )
 }
 
-/** A hook that blocks by exit code 2 is reported as an error, and has done what it is for. */
+/** A hook that blocks with exit code 2 is reported as an error, but did its job. */
 export function hasActed({ outcome, exit_code }: Pick<HookResponse, 'outcome' | 'exit_code'>): boolean {
   return outcome === 'success' || outcome === 'unknown' || (outcome === 'error' && exit_code === blocking)
 }
 
-/** A matcher on an event that takes none is ignored; a condition on an event that takes none keeps its handler from ever running. */
+/**
+ * A matcher is ignored on an event without matchers. A condition on an event without conditions means that the handler never
+ * runs.
+ */
 export function fits({ hook }: KnownComponent, event: string, values: readonly string[]): boolean {
   if (hook === undefined || hook.event !== event) return false
   const facts = hookEvents.get(event)
@@ -60,8 +63,8 @@ function ending({ outcome, exit_code }: HookResponse): string {
 }
 
 /**
- * Whether a group that fits has really run. One whose handlers all have a condition of their own may not have: it has when there
- * are more responses than the handlers without a condition, which run once for every call, account for.
+ * Whether a matching group has run. A group whose handlers all have a condition may not have. It has when there are more
+ * responses than the handlers without a condition explain, which run once per call.
  */
 function conditionHeld(
   { hook }: KnownComponent,
@@ -70,7 +73,7 @@ function conditionHeld(
   execution: Execution,
 ): boolean {
   if (hook?.isConditional !== true) return true
-  // Equal handlers are run once, however many groups have them.
+  // The CLI runs equal handlers once, however many groups have them.
   const always = new Set(fitting.flatMap((other) => other.hook?.always ?? [])).size
   const [tool = ''] = hookValues({ hook_name, hook_event }, execution)
   const calls = execution.detected_tools.filter(({ name }) => hookMatches(tool, name)).length
@@ -79,8 +82,8 @@ function conditionHeld(
 }
 
 /**
- * What the matchers of a response's event are compared with. The CLI puts it behind the event's name (`PreToolUse:Write`,
- * `SubagentStart:demo:reviewer`), but not for every event that has one: then it follows from what else was seen.
+ * The values that matchers of the event are compared with. The CLI appends the value to the event name (`PreToolUse:Write`,
+ * `SubagentStart:demo:reviewer`), but not for every event. For the others it is taken from the captures.
  */
 export function hookValues(
   { hook_name, hook_event }: Pick<HookResponse, 'hook_name' | 'hook_event'>,

@@ -2,7 +2,7 @@ import type { Analysis, HookComponent } from '../../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../../component-list.ts'
 import type { Arm, ComponentType } from '../../contract.ts'
 
-/** What detection has to know of one component to recognise it. */
+/** What detection needs to recognise a component. */
 export interface KnownComponent {
   readonly type: ComponentType
   /** As its author named it. */
@@ -19,13 +19,13 @@ export interface KnownComponent {
 export interface KnownHook {
   readonly event: string
   readonly matcher: string | null
-  /** The words of those handlers that run whenever the matcher fits. */
+  /** The handlers that run whenever the matcher matches. */
   readonly always: readonly string[]
-  /** It has handlers, and all of them have a condition of their own. */
+  /** It has handlers, and all of them have a condition. */
   readonly isConditional: boolean
 }
 
-/** The plugin under test and its company, prepared once for any number of trials. */
+/** The plugin under test and the other plugins, prepared once for all trials. */
 export interface KnownComponents {
   /** The plugin under test. */
   readonly plugin: string
@@ -104,7 +104,7 @@ function prefixLength({ tools }: KnownComponent): number {
   return tools?.prefix.length ?? 0
 }
 
-/** Whether a component can have fired in an arm at all: alone the plugin is without company, and without it there is nothing. */
+/** Whether a component can fire in an arm: `alone` has only the plugin under test, and `without` has no plugin. */
 export function isLoadedIn({ own }: Pick<KnownComponent, 'own'>, arm: Arm): boolean {
   switch (arm) {
     case 'without':

@@ -9,7 +9,7 @@ import {
   nameKey,
 } from './known-components.ts'
 
-/** How something was called: it decides what an unknown name is taken for, and which of two namesakes is meant. */
+/** How something was called. Decides the type of an unknown name, and which of two components with the same name is meant. */
 export interface Call {
   readonly list: NameList
   /** Of several that share the name, one of this type is meant. */
@@ -17,9 +17,9 @@ export interface Call {
 }
 
 /**
- * The component that is meant by a name as the CLI reports it: `plugin:skill`, `plugin:ns:command`, or without the plugin
- * where only one that is loaded has the name. A name of a plugin is believed in every arm, also where that plugin should
- * not be: that is how a leak shows. An empty name is nobody's.
+ * The component for a name as the CLI reports it: `plugin:skill`, `plugin:ns:command`, or without the plugin when only one
+ * loaded component has the name. A full name is accepted in every arm, even where the plugin should not be loaded, so that a
+ * leak is found. null for an empty name.
  */
 export function resolveName(
   written: string,
@@ -32,7 +32,7 @@ export function resolveName(
   return one === undefined || others.length > 0 ? foundForeign(call.prefer, written.trim()) : foundKnown(one)
 }
 
-/** All that the name may mean, before a type is preferred. */
+/** All components the name may mean, before a type is preferred. */
 export function namesakes(
   written: string,
   list: NameList,
@@ -50,7 +50,7 @@ function preferred(components: readonly KnownComponent[], type: ComponentType): 
   return ofType.length > 0 ? ofType : components
 }
 
-/** A component that a trace names: one we know, or what the CLI calls one we do not. */
+/** A component named by a trace: a known one, or the CLI's name of an unknown one. */
 export interface FoundComponent {
   readonly type: ComponentType
   /** The author's name when it is of the plugin under test, else the CLI's. */
@@ -64,16 +64,16 @@ export function foundKnown({ type, name, cli_name, plugin, own }: KnownComponent
   return { type, name: own ? name : cli_name, cli_name, plugin }
 }
 
-/** A name that a model made up may be of any length and hold anything. */
+/** A model may invent a name of any length with any characters. */
 export function foundForeign(type: ComponentType, written: string): FoundComponent {
   const name = printable(written, 200)
   return { type, name, cli_name: name, plugin: null }
 }
 
 /**
- * The server a tool belongs to, null when it is no tool of a server. Names of servers may hold `_`, names of tools `__`:
- * a known server is recognised by its prefix, the longest first, unless a shorter one is known to have just this tool.
- * Of an unknown server all up to the first `__` is the name.
+ * The MCP server of a tool; null when the tool belongs to no server. Server names may contain `_` and tool names `__`. A known
+ * server is recognised by its prefix, the longest first, unless a server with a shorter prefix is known to have this tool. The
+ * name of an unknown server ends at the first `__`.
  */
 export function mcpServerOf(toolName: string, known: KnownComponents): FoundComponent | null {
   if (!toolName.startsWith(mark)) return null
@@ -88,12 +88,12 @@ export function mcpServerOf(toolName: string, known: KnownComponents): FoundComp
 
 const mark = 'mcp__'
 
-/** The prefix alone is no tool. */
+/** The prefix alone is not a tool. */
 function isToolOf(toolName: string, prefix: string): boolean {
   return prefix !== '' && toolName.length > prefix.length && toolName.startsWith(prefix)
 }
 
-/** A server tells its tools by their own names, the CLI by their full ones. */
+/** A server lists its tools by short name, the CLI by full name. */
 function isCalled(toolName: string, prefix: string, tool: string): boolean {
   return toolName === tool || toolName === `${prefix}${tool}`
 }
@@ -103,7 +103,7 @@ export interface ToolInvocation {
   readonly input: unknown
 }
 
-/** The component a call of a tool starts, null when it starts none. The input is whatever a model wrote. */
+/** The component that a tool call starts; null when it starts none. The input comes from a model and may be anything. */
 export function toolComponent(
   { name, input }: ToolInvocation,
   known: KnownComponents,
@@ -128,7 +128,7 @@ export function toolComponent(
   }
 }
 
-/** What is meant by `/name arguments`, with or without its slash and arguments. A prompt of an MCP server is its server's. */
+/** The component for `/name arguments`, with or without slash and arguments. A prompt of an MCP server counts as its server. */
 export function commandComponent(typed: string, known: KnownComponents, arm: Arm): FoundComponent | null {
   const [word = ''] = typed.trim().split(/\s/, 1)
   const name = word.replace(/^\//, '')
@@ -143,7 +143,7 @@ function textField(input: unknown, key: string): string | null {
 
 interface Trace {
   readonly source: DetectionSource
-  /** Words a person can check. */
+  /** Text that a person can check. */
   readonly evidence: string
   readonly timestamp: number
   readonly tool_use_id?: string

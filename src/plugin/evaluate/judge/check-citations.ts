@@ -2,16 +2,16 @@ import type { PluginTranscript } from '../../execute/contract.ts'
 import type { JudgeCitation } from '../contract.ts'
 import { eventText } from './judge-prompt.ts'
 
-/** What a judge says it has read; whether it stands there is another matter. */
+/** A citation as the judge gave it, not checked yet. */
 export type ClaimedCitation = Pick<JudgeCitation, 'description' | 'message_id' | 'quoted_text'>
 
 export interface CheckedCitations {
   readonly standing: readonly JudgeCitation[]
-  /** How many name a message that is not there, or words that are not in it. */
+  /** How many name a missing message, or text that is not in it. */
   readonly dropped: number
 }
 
-/** Keeps the citations whose words really stand in the message they name, and computes where. */
+/** Keeps the citations whose text is in the message they name, and computes its position. */
 export function checkCitations(
   claimed: readonly ClaimedCitation[],
   { events }: Pick<PluginTranscript, 'events'>,
@@ -30,7 +30,7 @@ interface Place {
   readonly end: number
 }
 
-/** What is kept is the transcript's own spelling. */
+/** The kept text is that of the transcript. */
 function located(
   { description, message_id }: ClaimedCitation,
   text: string,
@@ -45,7 +45,7 @@ function located(
   }
 }
 
-/** Word for word. White space may differ: a judge that quotes over the end of a line writes it in its own way. */
+/** Exact, except for white space: a judge may write a line break differently. */
 function placeOf(quote: string, text: string): Place | null {
   const wanted = spaced(quote).text.trim()
   if (wanted === '') return null
@@ -57,7 +57,7 @@ function placeOf(quote: string, text: string): Place | null {
   return { start: places[at] ?? 0, end: (places[at + wanted.length - 1] ?? 0) + 1 }
 }
 
-/** With every run of white space as one blank, and where each character of that stands in the text. */
+/** The text with every run of white space as one space, and the position of each character in the original. */
 function spaced(text: string): { readonly text: string; readonly places: readonly number[] } {
   let spacedText = ''
   const places: number[] = []

@@ -15,7 +15,7 @@ const hows: Readonly<Record<AggregateMethod, Aggregate>> = {
   consensus: 'mode',
 }
 
-/** One judgement of several votes. Votes that errored are kept and count for nothing. */
+/** One judgement of several votes. Votes with an error are kept and do not count. */
 export function joinVotes(
   votes: readonly JudgeVote[],
   { method, model, cost_usd, batched, dropped_citations }: VoteFacts,
@@ -54,7 +54,7 @@ function joined(scores: readonly number[], method: AggregateMethod): number | nu
   return scores.length === 0 ? null : aggregate(scores, hows[method])
 }
 
-/** From the worst: of several that were given equally often, the worst one stands. */
+/** The worst first: in a tie the worst one wins. */
 const accuracyOrder = ['incorrect', 'partial', 'correct'] as const
 
 function mostly(given: readonly ScoredVote['trigger_accuracy'][]): ScoredVote['trigger_accuracy'] | null {
@@ -63,14 +63,14 @@ function mostly(given: readonly ScoredVote['trigger_accuracy'][]): ScoredVote['t
   return most === 0 ? null : (accuracyOrder.find((accuracy) => count(accuracy) === most) ?? null)
 }
 
-/** null when they are evenly split: nobody has decided then. */
+/** null when the votes are evenly split. */
 function majority(scored: readonly ScoredVote[]): boolean | null {
   const yes = scored.filter(({ triggered }) => triggered).length
   const no = scored.length - yes
   return yes === no ? null : yes > no
 }
 
-/** Of the population: these judges are all there are. */
+/** The population variance: these judges are all there are. */
 function variance(scores: readonly number[]): number {
   if (scores.length === 0) return 0
   const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length

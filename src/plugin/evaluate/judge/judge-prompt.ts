@@ -4,11 +4,11 @@ import type { PluginTranscript, TranscriptEvent } from '../../execute/contract.t
 import type { PluginScenario } from '../../generate/contract.ts'
 import type { Detection } from '../contract.ts'
 
-/** What a judge sees of a trial. All of it as it is stored: redacted. */
+/** What a judge sees of a trial: the stored, redacted form. */
 export interface JudgePromptTrial {
   readonly pluginName: string
   readonly scenario: PluginScenario
-  /** What the plugin says about the component; empty when it says nothing. */
+  /** The component's description in the plugin; may be empty. */
   readonly description: string
   readonly detections: readonly Detection[]
   readonly transcript: PluginTranscript
@@ -18,7 +18,7 @@ export interface PromptOptions {
   readonly withCitations: boolean
   /** Characters of one message that are shown. */
   readonly messageChars: number
-  /** Which opinion is asked for, from 0, and of how many. */
+  /** Which sample this is, from 0, and of how many. */
   readonly sample: number
   readonly samples: number
 }
@@ -26,7 +26,7 @@ export interface PromptOptions {
 /** In characters. */
 const limits = { prompt: 8_000, description: 2_000, detections: 4_000, transcript: 60_000 }
 
-/** The question to one judge. The same trial and sample give the same text, letter for letter: a batch is found again by it. */
+/** The question to one judge. The same trial and sample give exactly the same text, because a resumed batch is found by it. */
 export function judgePrompt(
   trial: JudgePromptTrial,
   options: PromptOptions,
@@ -109,8 +109,8 @@ interface TranscriptLimits {
 }
 
 /**
- * A transcript as a judge reads it: `[id] ROLE: words`, message by message. A long message is cut at its end, a long transcript
- * in its middle; both say so. Further lines of a message are indented, so that none can pose as another message.
+ * A transcript as a judge reads it: `[id] ROLE: text`, message by message. A long message is cut at its end and a long
+ * transcript in its middle; both are marked. Continuation lines are indented, so that none looks like another message.
  */
 export function transcriptText(
   { events }: PluginTranscript,
@@ -123,7 +123,7 @@ export function transcriptText(
   return messages.length === 0 ? '(empty)' : headAndTailOfList(messages, allChars, 'messages')
 }
 
-/** The words of one event, tools and their inputs among them. Citations are looked for, and their positions counted, in this text. */
+/** The text of one event, including tool calls and their inputs. Citations and their positions refer to this text. */
 export function eventText(event: TranscriptEvent): string {
   if (event.type === 'tool_result') return event.result
   const { content, tool_calls: calls = [] } = event.edit.message

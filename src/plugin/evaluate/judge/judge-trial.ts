@@ -12,13 +12,13 @@ import { type JudgePromptTrial, judgePrompt } from './judge-prompt.ts'
 export interface JudgeTrialRequest extends JudgePromptTrial, JudgeRequestOptions {
   readonly model: Model
   readonly config: Pick<PluginConfig, 'evaluation' | 'tuning'>
-  /** Keeps every answer as it comes, so that a run that was killed pays none of them again. */
+  /** Stores every answer at once, so that a killed run does not pay for it again. */
   readonly checkpoint?: SampleCheckpoint<GivenVote>
-  /** Whether the model gathers its calls into batches: told in the judgement. */
+  /** Whether the model sends its calls in batches; recorded in the judgement. */
   readonly batched?: boolean
 }
 
-/** A judge's answer as it came, its citations not looked at yet, with the hash of the question it answers. Plain data. */
+/** A judge's answer with unchecked citations and the hash of its question. Plain data. */
 export type GivenVote = { readonly kind: 'scored'; readonly question: string } & VoteAnswer
 
 interface Question {
@@ -28,8 +28,8 @@ interface Question {
 }
 
 /**
- * Asks judges whether the expected component fired and how well that went. Scores are joined here, citations checked here.
- * A judge that does not answer is recorded as an error and never as a score. Throws only for an interruption.
+ * Asks judges whether the expected component fired and how well that went, joins their scores and checks their citations. A
+ * judge that does not answer is recorded as an error and never as a score. Throws only for an interruption.
  */
 export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudgement> {
   const { model, config, transcript, checkpoint, batched = false } = request
@@ -52,7 +52,7 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
       })
       return { ...answer, value: { kind: 'scored', question, ...answer.value } }
     },
-    // Another transcript, or another word of the question, makes another question of it.
+    // A stored answer is used only for exactly the same question.
     fits: ({ question }, sample) => question === questionOf(sample).hash,
     ...(checkpoint !== undefined && { checkpoint }),
   })
@@ -73,7 +73,7 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
   })
 }
 
-/** What each judge is asked for, from 1; 0 is taken too, since models use it. */
+/** The prompt asks for 1 to 10. 0 is accepted too, because models use it. */
 const score = z.number().min(0).max(10)
 
 const citationSchema = z.object({
@@ -93,7 +93,7 @@ const plainSchema = z.object({
 
 const citingSchema = plainSchema.extend({ highlights: z.array(citationSchema).default([]) })
 
-/** What a judge must answer. Positions of citations are not asked for: models cannot count, and they are computed. */
+/** The answer of a judge. Positions of citations are computed, because models cannot count characters. */
 function voteSchema(withCitations: boolean): z.ZodType<VoteAnswer> {
   return withCitations ? citingSchema : plainSchema
 }
@@ -109,7 +109,7 @@ export interface JudgeRequestOptions {
   readonly budget?: Budget
 }
 
-/** How every judge of an evaluation is asked: what the configuration says under `evaluation`. */
+/** Model settings for every judge call, from `evaluation` in the configuration. */
 export function modelSettings({
   config: { evaluation },
   signal,

@@ -14,22 +14,22 @@ import { type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
 export type TrialToJudge = Omit<JudgeTrialRequest, 'model' | 'config' | 'signal' | 'batched'>
 
 export interface PluginJudge extends AsyncDisposable {
-  /** Whether judgements come only after `flush`: ask for all of them first, wait for none. */
+  /** Whether judgements arrive only after `flush`: request all of them first, then wait. */
   readonly isBatched: boolean
   judge(trial: TrialToJudge): Promise<PluginJudgement>
-  /** Everything that will be asked at once has been asked. Resolves when all of it is answered; at once when there are no batches. */
+  /** Call it when all judgements have been requested. Resolves when all are answered; immediately without batches. */
   flush(): Promise<void>
 }
 
 export interface PluginJudgeOptions {
-  /** As the stage has opened it. */
+  /** The judge's model. */
   readonly model: Model
   readonly config: PluginConfig
   /** Trials that need a judge, times samples. */
   readonly expectedCalls: number
-  /** How batches reach the provider; null where they cannot be used, such as behind a cassette. */
+  /** How batches reach the provider; null where they cannot be used, such as with a cassette. */
   readonly access: Omit<ModelContext, 'sleep'> | null
-  /** Where what was handed in is kept, in the directory of the run: whoever resumes it finds the batches again. */
+  /** The journal of submitted batches in the run directory: a resumed run finds them there. */
   readonly journalPath: string
   readonly signal: AbortSignal
   note(message: string): void
@@ -38,7 +38,7 @@ export interface PluginJudgeOptions {
 /**
  * The judge of a run. Its calls go out in message batches, at half the price, when there are enough of them.
  *
- * An interruption ends the waiting and not the batch: it is handed in, it will be paid, and a resumed run takes its answers.
+ * An interruption ends the waiting, not the batch. The batch is submitted and will be paid, and a resumed run takes its answers.
  */
 export async function openPluginJudge(options: PluginJudgeOptions): Promise<PluginJudge> {
   const { model, config, signal } = options
@@ -64,7 +64,7 @@ function wantsBatches({ model, config, expectedCalls, access }: PluginJudgeOptio
 interface Batches {
   readonly model: Model
   flush(): Promise<void>
-  /** Ends the waiting; what is on its way to the provider is written down first. */
+  /** Ends the waiting. What is being submitted is written to the journal first. */
   close(): Promise<void>
 }
 
@@ -115,8 +115,8 @@ async function openBatches({
 }
 
 /**
- * A model of which it is known when all that was asked of it so far has really been handed on: between a question and its
- * call lies a little work, and a flush in between would leave the call out.
+ * A model that reports when all requested calls have reached the batch. Some work happens between a request and its call, and a
+ * flush in between would miss the call.
  */
 function gatherCalls(model: Model): { readonly model: Model; gathered(): Promise<void> } {
   const onTheWay = new Set<Promise<void>>()

@@ -11,7 +11,7 @@ import type {
 } from './evaluation-summary.ts'
 import { joined, meanOf, nobody, type ScenarioTally } from './scenario-tally.ts'
 
-/** What is counted of an arm beside its scenarios. */
+/** Counts of an arm besides its scenarios. */
 export interface ArmTally {
   readonly verdicts: Record<Verdict, number>
   readonly conflicts: Record<Exclude<ConflictSeverity, 'none'>, number>
@@ -26,7 +26,7 @@ export function createArmTally(): ArmTally {
   }
 }
 
-/** Give scenarios in a fixed order. */
+/** Pass scenarios in a fixed order. */
 export function armMetrics(
   { verdicts, conflicts, costUsd }: ArmTally,
   tallies: readonly ScenarioTally[],
@@ -72,7 +72,7 @@ function byKind(
 
 const examples = 5
 
-/** Who fired where whom was expected. Scenarios that expect a component to stay quiet expect nobody. */
+/** Which component fired where which was expected. Scenarios that expect a component to stay quiet expect `none`. */
 function confusion(tallies: readonly ScenarioTally[]): readonly ConfusionRow[] {
   const rows = Map.groupBy(
     tallies.filter(({ component }) => component !== null),

@@ -4,7 +4,7 @@ import type { Rate } from '../../../core/summary.ts'
 import type { ComponentMetrics, TypeMetrics } from './evaluation-summary.ts'
 import { joined, meanOf, type ScenarioTally } from './scenario-tally.ts'
 
-/** Numbers of every component that a scenario of the arm asks for. */
+/** Metrics of every component that a scenario of the arm expects. */
 export function componentMetrics(
   tallies: readonly ScenarioTally[],
 ): Readonly<Record<string, ComponentMetrics>> {
@@ -28,7 +28,7 @@ function metricsOf(
   const negative = own.filter(({ expected_trigger }) => !expected_trigger)
   const taken = all.filter(({ instead }) => instead.has(component))
   const timesInstead = (tally: ScenarioTally): number => tally.instead.get(component) ?? 0
-  // Each scenario weighs the same here, too: its repetitions are a share, not so many trials more.
+  // Each scenario has the same weight here too, however often it was repeated.
   const rightly = sum(positive, (tally) => triggerShare(tally).mean)
   const wrongly =
     sum(negative, (tally) => triggerShare(tally).mean) +
@@ -48,7 +48,7 @@ function metricsOf(
     f1: over(
       sum(own, ({ triggerTrials }) => triggerTrials) + firedInstead,
       rightly,
-      // F1 is a share like any other: of rightly fired, among them and half of all mistakes.
+      // F1 as a share: correct firings, of those plus half of all mistakes.
       rightly + (wrongly + missed) / 2,
     ),
   }
@@ -58,7 +58,7 @@ function over(trials: number, successes: number, weight: number): Rate {
   return weight <= 0 ? wilsonRate(0, 0) : { ...wilsonRate(successes, weight), n: trials }
 }
 
-/** Numbers over some of the scenarios of an arm: all that ask for a component. */
+/** Metrics over the given scenarios that expect a component. */
 export function typeMetrics(tallies: readonly ScenarioTally[]): TypeMetrics {
   const asking = tallies.filter(({ triggerTrials }) => triggerTrials > 0)
   return {
@@ -88,8 +88,8 @@ export function sum(tallies: readonly ScenarioTally[], of: (tally: ScenarioTally
 }
 
 /**
- * A share over scenarios, each weighing the same. Where every scenario was tried once it is plain Wilson; with repetitions whole
- * scenarios are resampled, because trials of one scenario resemble each other. Give scenarios in a fixed order.
+ * A rate over scenarios with equal weight. Plain Wilson when every scenario ran once. With repetitions whole scenarios are
+ * resampled, because trials of one scenario resemble each other. Pass scenarios in a fixed order.
  */
 export function suiteRate(scenarios: readonly CaseMean[]): Rate {
   const counted = scenarios.filter(({ n }) => n > 0)

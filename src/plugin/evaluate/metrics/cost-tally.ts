@@ -10,11 +10,11 @@ export interface OtherCosts {
   /** null = unmetered. */
   readonly generation_cost_usd?: number | null
   readonly plugin_load_cost_usd?: number
-  /** For trials that were made again, and tries that were cut off. */
+  /** For trials that ran again, and attempts that were cut off. */
   readonly lost_cost_usd?: number
 }
 
-/** Money and tokens over all trials: what is spent is spent, also by trials that did not really happen. */
+/** Cost and tokens over all trials, including those that failed for infrastructure reasons. */
 export interface CostTally {
   add(evaluation: TrialEvaluation, execution: Pick<Execution, 'model_usage' | 'api_duration_ms'> | null): void
   finish(other: OtherCosts, scenarios: number): CostSummary
@@ -84,7 +84,7 @@ function modelCost(key: string, { tokens, costUsd, trials }: ModelTally): ModelC
   return { model, stage, tokens, cost_usd: costUsd === null ? null : settled(costUsd), trials }
 }
 
-/** How far the agents' prompts came from a cache, and what that saved. */
+/** How much of the agents' input came from a cache, and what that saved. */
 export function cacheStats(models: readonly ModelCost[], prices: PriceTable): CacheStats {
   const used = models.flatMap(({ model, tokens }) => (tokens === null ? [] : [{ model, tokens }]))
   const { input, cacheRead, cacheWrite } = used.reduce((sum, { tokens }) => addTokens(sum, tokens), noTokens)

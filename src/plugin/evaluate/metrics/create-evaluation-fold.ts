@@ -15,20 +15,20 @@ import { addToScenario, createScenarioTally, meanOf, type ScenarioTally } from '
 export interface FoldOptions {
   /** The plugin under test. */
   readonly plugin: string
-  /** For what caches saved. */
+  /** To compute what caches saved. */
   readonly prices: PriceTable
-  /** Of the resampling behind intervals of differences. */
+  /** Seed of the resampling for intervals of differences. */
   readonly seed?: number
 }
 
-/** What the fold wants of an execution: the execution itself will do. */
+/** The fields of an execution that the fold uses. */
 export type FoldedExecution = Pick<
   Execution,
   'num_turns' | 'api_duration_ms' | 'errors' | 'model_usage' | 'failure' | 'needs_recording'
 >
 
 export interface EvaluationFold {
-  /** `execution` is null when nothing is known of it. `damaged`: what the trial left cannot be read, it is to be made again. */
+  /** `execution` is null when it cannot be read. `damaged`: the traces cannot be read and the trial must run again. */
   add(evaluation: TrialEvaluation, execution: FoldedExecution | null, damaged?: boolean): void
   /** May be called at any time; adding can go on afterwards. */
   finish(other?: OtherCosts): EvaluationSummary
@@ -133,7 +133,7 @@ function armScenario(tally: ScenarioTally): ArmScenario {
     instead: Object.fromEntries(tally.instead),
     accuracy: asks ? accuracyShare(tally).mean : null,
     grader_score: meanOf(tally.graderScore),
-    // A score that no judge gave says nothing about the difference between arms.
+    // Default scores of unjudged trials say nothing about the difference between arms.
     quality: meanOf(tally.judgedQuality),
     cost_usd: meanOf(tally.costUsd),
     turns: meanOf(tally.turns),
@@ -141,10 +141,10 @@ function armScenario(tally: ScenarioTally): ArmScenario {
   }
 }
 
-/** A variance above this means that the judges see different things. */
+/** Above this variance the judges disagree. */
 const highVariance = 1
 
-/** How judges spoke. Votes that failed are counted as such and enter no mean. */
+/** Statistics of the judges. Failed votes are counted separately and enter no mean. */
 interface JudgeTally {
   add(evaluation: TrialEvaluation): void
   stats(): EvaluationSummary['judge']

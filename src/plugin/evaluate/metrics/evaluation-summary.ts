@@ -7,11 +7,11 @@ import type { ArmComparison } from '../arms/arm-comparison.ts'
 import type { ConflictSeverity } from '../contract.ts'
 
 /**
- * What an evaluation says as a whole; part of `evaluation.json`. Counts are of trials that count (`pass` and `fail`); every rate
- * weighs each scenario once, however often it was repeated, and has a 95 % interval.
+ * The summary of an evaluation; part of `evaluation.json`. Counts are of counted trials (`pass` and `fail`). Every rate weighs
+ * each scenario once, however often it was repeated, and has a 95% interval.
  */
 export interface EvaluationSummary extends ArmMetrics {
-  /** The arm the numbers at this level are of: the plugin alone, else in the crowd, else without. */
+  /** The arm of the numbers at this level: alone, else crowd, else without. */
   readonly arm: Arm
   /** Over all arms. */
   readonly trials: number
@@ -27,9 +27,9 @@ export interface EvaluationSummary extends ArmMetrics {
     readonly judge_errors: number
     readonly dropped_citations: number
   }
-  /** Trials whose recording no longer fits. */
+  /** Trials whose recording no longer matches. */
   readonly needs_recording: readonly string[]
-  /** Trials that are to be made again: what they left is damaged or not there. */
+  /** Trials that must run again: their traces are damaged or missing. */
   readonly damaged: readonly string[]
 }
 
@@ -38,17 +38,17 @@ export interface ArmMetrics {
   readonly total_scenarios: number
   readonly total_trials: number
   readonly verdicts: Readonly<Record<Verdict, number>>
-  /** Of all trials, those that did not really happen included: running them and evaluating them, as far as it is known. */
+  /** Of all trials, including those that failed for infrastructure reasons: execution and evaluation, as far as known. */
   readonly cost_usd: number
   /** Of trials, by their verdict. */
   readonly pass_rate: Rate
-  /** Trials that ask for a component; all below is about them. */
+  /** Trials that expect a component; the fields below are about them. */
   readonly trigger_trials: number
   readonly triggered_count: number
   readonly trigger_rate: Rate
   /** Fired exactly when it should. */
   readonly accuracy: Rate
-  /** Scores above 0, those of unjudged trials that triggered rightly included. */
+  /** Scores above 0, including the default of unjudged trials that triggered correctly. */
   readonly avg_quality: number | null
   readonly avg_grader_score: number | null
   readonly by_component: Readonly<Record<string, ComponentMetrics>>
@@ -77,7 +77,7 @@ export interface ComponentMetrics extends TypeMetrics {
   readonly component_type: ComponentType
   readonly true_positives: number
   readonly true_negatives: number
-  /** Trials that asked for another component, which stayed quiet while this one fired. */
+  /** Trials that expected another component, which stayed quiet while this one fired. */
   readonly fired_instead: number
   /** Of the times it fired, how often it should have: firing in another's place counts against it. */
   readonly precision: Rate
@@ -86,11 +86,11 @@ export interface ComponentMetrics extends TypeMetrics {
   readonly f1: Rate
 }
 
-/** `expected` is a component (`skill:greet`) or `none`; whoever fired in its scenarios, the expected one before all others. */
+/** `expected` is a component (`skill:greet`) or `none`. `fired` lists what fired in its scenarios, the expected one first. */
 export interface ConfusionRow {
   readonly expected: string
   readonly fired: readonly {
-    /** A component, of another plugin with that before it (`other/skill:other:greet`), or `none`. */
+    /** A component, with the plugin before it when it is another one (`other/skill:other:greet`), or `none`. */
     readonly component: string
     readonly count: number
     /** Some of the scenarios in which it happened. */
@@ -99,14 +99,14 @@ export interface ConfusionRow {
 }
 
 export interface CostSummary {
-  /** What is known; `unmetered_trials` spent more. */
+  /** The known cost; `unmetered_trials` are not included. */
   readonly total_cost_usd: number
   readonly avg_cost_per_scenario: number | null
   readonly generation_cost_usd: number | null
-  /** With the loading of the plugin, and what is lost. */
+  /** Includes the plugin load and lost costs. */
   readonly execution_cost_usd: number
   readonly plugin_load_cost_usd: number
-  /** For trials that were made again, and tries that were cut off. */
+  /** For trials that ran again, and attempts that were cut off. */
   readonly lost_cost_usd: number
   readonly evaluation_cost_usd: number
   readonly unmetered_trials: number
@@ -117,7 +117,7 @@ export interface CostSummary {
 export interface ModelCost {
   readonly model: string
   readonly stage: 'execution' | 'evaluation'
-  /** null where nobody told, as for judges. */
+  /** null when not reported, as for judges. */
   readonly tokens: TokenUsage | null
   /** null when no call of it had a known price. */
   readonly cost_usd: number | null

@@ -5,7 +5,7 @@ import type { ScenarioType, SemanticVariation } from '../../generate/contract.ts
 import { rivalsOf } from '../analyze-conflict.ts'
 import type { Detection, TrialEvaluation } from '../contract.ts'
 
-/** All trials of one scenario in one arm, as counts: nothing of a trial is kept. */
+/** All trials of one scenario in one arm, as counts. No trial is kept. */
 export interface ScenarioTally {
   readonly scenario_id: string
   readonly arm: Arm
@@ -13,14 +13,14 @@ export interface ScenarioTally {
   readonly scenario_type: ScenarioType
   readonly semantic_variation_type: SemanticVariation | null
   readonly expected_trigger: boolean
-  /** `skill:greet`; null when no counted trial asked for one. */
+  /** `skill:greet`; null when no counted trial expected one. */
   component: string | null
   /** `pass` and `fail` only, here and below. */
   trials: number
-  /** Trials that asked for something: a component or graders. */
+  /** Trials with an expectation: a component or graders. */
   asked: number
   passed: number
-  /** Trials that asked for a component. */
+  /** Trials that expected a component. */
   triggerTrials: number
   triggered: number
   quality: MeanTally
@@ -29,9 +29,9 @@ export interface ScenarioTally {
   costUsd: MeanTally
   turns: MeanTally
   durationMs: MeanTally
-  /** Who had the turn: the expected component, else the first other, else nobody. */
+  /** What fired: the expected component, else the first other one, else `none`. */
   readonly fired: Map<string, number>
-  /** Everybody else who fired while the expected component stayed quiet. */
+  /** The other components that fired while the expected one stayed quiet. */
   readonly instead: Map<string, number>
 }
 
@@ -60,7 +60,7 @@ export function createScenarioTally(evaluation: TrialEvaluation): ScenarioTally 
   }
 }
 
-/** Trials that did not really happen leave no trace here. */
+/** Trials that are not counted are ignored. */
 export function addToScenario(
   tally: ScenarioTally,
   evaluation: TrialEvaluation,
@@ -103,7 +103,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/** A running mean. `value` is null without values, and leaves no trace of the order in which they came. */
+/** A running mean that does not depend on the order of its values. */
 interface MeanTally {
   readonly sum: number
   readonly n: number
@@ -111,7 +111,7 @@ interface MeanTally {
 
 const emptyMean: MeanTally = { sum: 0, n: 0 }
 
-/** null and what is no number is left out: unknown is not zero. */
+/** null and values that are not numbers are left out: unknown is not zero. */
 function withValue(tally: MeanTally, value: number | null): MeanTally {
   return value === null || !Number.isFinite(value) ? tally : { sum: tally.sum + value, n: tally.n + 1 }
 }
@@ -129,23 +129,23 @@ export function meanOf({ sum, n }: MeanTally): number | null {
   return n === 0 ? null : settled(sum / n)
 }
 
-/** Whoever fired when nobody did. */
+/** The label when no component fired. */
 export const nobody = 'none'
 
-/** The component a trial asked for, as `type:name`; null where it asked for none. */
+/** The component that a trial expected, as `type:name`; null when it expected none. */
 function askedComponent({ gates }: Pick<TrialEvaluation, 'gates'>): string | null {
   const [gate] = gates
   const component = gate?.type === 'component_triggered' ? gate.detail.component : undefined
   return typeof component === 'string' ? component : null
 }
 
-/** `skill:greet` of the plugin under test, `other/skill:other:greet` of another, `(unknown)/…` of none we know. */
+/** `skill:greet` of the plugin under test, `other/skill:other:greet` of another plugin, `(unknown)/…` of an unknown one. */
 export function firedLabel({ component_type, name, plugin }: Detection, ownPlugin: string): string {
   const id = `${component_type}:${name}`
   return plugin === ownPlugin ? id : `${plugin ?? '(unknown)'}/${id}`
 }
 
-/** Who fired beside or instead of the component that was asked for, the first first. */
+/** What fired besides or instead of the expected component, the earliest first. */
 function otherFirings(
   { detections, component_type, expected_component }: TrialEvaluation,
   asked: string,

@@ -8,29 +8,29 @@ import { isMoot, readTrial, type StoredTrial } from './read-trial.ts'
 
 export type { StoredTrial } from './read-trial.ts'
 
-/** A trial whose traces could be read, for whoever is asked about it. */
+/** A trial whose traces could be read, as judges and graders get it. */
 export type ReadTrial = Pick<TrialInput, 'scenario' | 'trial' | 'execution' | 'transcript' | 'known'>
 
 export interface StoredOptions extends Pick<TrialInput, 'known' | 'config'> {
   readonly trials: Iterable<StoredTrial> | AsyncIterable<StoredTrial>
   readonly fold: EvaluationFold
-  /** Told of every trial, as soon as it is evaluated. */
+  /** Called for every trial as soon as it is evaluated. */
   readonly keep: (evaluation: TrialEvaluation, execution: Execution | null) => void | Promise<void>
-  /** Asked for each trial that could be read and really happened; default: no judge. */
+  /** Called for each readable trial that did not fail for infrastructure reasons. Default: no judge. */
   readonly judge?: (trial: ReadTrial) => Promise<PluginJudgement | null>
   /** Default: no graders. */
   readonly grade?: (trial: ReadTrial) => Promise<{
     readonly gates: readonly GraderGate[]
     readonly costUsd: number | null
   }>
-  /** Trials at a time, for judges and graders that have to be waited for. Default 1. */
+  /** Trials at a time, while judges and graders are awaited. Default 1. */
   readonly concurrency?: number
   readonly signal?: AbortSignal
 }
 
 /**
- * Evaluates trials from what they left on disk, any number of them in the memory of a few. A trial whose execution or transcript
- * was cut or damaged becomes `invalid` and is reported as one to be made again; no other trial suffers from it.
+ * Evaluates stored trials, a few at a time, so that memory does not grow with their number. A trial whose execution or
+ * transcript is damaged becomes `invalid` and is reported as one to run again. Other trials are not affected.
  */
 export async function evaluateStored(options: StoredOptions): Promise<void> {
   const waiting = iterate(options.trials)
@@ -44,7 +44,7 @@ export async function evaluateStored(options: StoredOptions): Promise<void> {
         await evaluateOne(next.value, options)
       }
     } finally {
-      // Nobody begins another trial after one of us failed, and none is left half done.
+      // After a failure no worker starts another trial, and running ones finish.
       stopped = true
     }
   }
@@ -63,7 +63,7 @@ async function evaluateOne(stored: StoredTrial, options: StoredOptions): Promise
   }
   const { execution, transcript } = traces
   const read: ReadTrial = { scenario, trial, execution, transcript, known }
-  // What says nothing about the plugin is not worth anybody's money.
+  // A trial that says nothing about the plugin is not worth paying for.
   const [judgement, graded] = isMoot(execution)
     ? [null, null]
     : await Promise.all([judge?.(read) ?? null, grade?.(read) ?? null])
@@ -82,7 +82,7 @@ async function* iterate(trials: StoredOptions['trials']): AsyncGenerator<StoredT
   yield* trials
 }
 
-/** A trial whose traces cannot be read: it says nothing, and is to be made again. What it cost is still known when its execution is. */
+/** A trial whose traces cannot be read: it must run again. Its cost is known when its execution is readable. */
 function unreadEvaluation(
   scenario: PluginScenario,
   trial: PluginTrial,

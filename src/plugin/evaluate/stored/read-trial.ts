@@ -3,22 +3,22 @@ import { GantryError } from '../../../core/error.ts'
 import type { Execution, PluginTranscript, PluginTrial } from '../../execute/contract.ts'
 import type { PluginScenario } from '../../generate/contract.ts'
 
-/** A trial on disk. Its parts are read when its turn comes, and let go of before the next. */
+/** A trial on disk. Its parts are read only while it is evaluated. */
 export interface StoredTrial {
   readonly trial: PluginTrial
   readonly scenario: PluginScenario
-  /** As it was read, whatever it is; null or undefined when it is not there. May throw GantryError CORRUPT. */
+  /** The raw content; null or undefined when missing. May throw GantryError CORRUPT. */
   execution(): unknown
-  /** The same; `missing` and `damaged` are understood, too. */
+  /** The same; also accepts `missing` and `damaged`. */
   transcript(): unknown
 }
 
 export type TrialTraces =
   | { readonly kind: 'whole'; readonly execution: Execution; readonly transcript: PluginTranscript | null }
-  /** In which words it cannot be believed. What it cost is known when its execution is. */
+  /** `why` says what is damaged. The cost is known when the execution is readable. */
   | { readonly kind: 'damaged'; readonly why: string; readonly execution: Execution | null }
 
-/** What a trial left behind, looked at before it is believed. A transcript that is not there is none; one that was cut is damage. */
+/** Reads and validates the traces of a trial. A missing transcript is allowed; a truncated one is damage. */
 export async function readTrial({ trial, execution, transcript }: StoredTrial): Promise<TrialTraces> {
   const first = await load(execution)
   if (first === undefined) return unreadable('its execution is missing')
@@ -29,12 +29,12 @@ export async function readTrial({ trial, execution, transcript }: StoredTrial): 
   if (second === undefined) return { kind: 'whole', execution: ran.value, transcript: null }
   const said = readTranscript(second)
   if (said.kind === 'read') return { kind: 'whole', execution: ran.value, transcript: said.value }
-  // What broke or was invalid in the first place stays so, with or without its words.
+  // A trial that failed or was invalid stays so, with or without its transcript.
   if (isMoot(ran.value)) return { kind: 'whole', execution: ran.value, transcript: null }
   return { kind: 'damaged', why: `its transcript is damaged: ${said.why}`, execution: ran.value }
 }
 
-/** Whether a trial says nothing about the plugin, whatever stands in its traces. */
+/** Whether a trial says nothing about the plugin, whatever its traces contain. */
 export function isMoot({ failure, invalid }: Execution): boolean {
   return failure !== undefined || invalid !== undefined
 }
@@ -43,7 +43,7 @@ function unreadable(why: string): TrialTraces {
   return { kind: 'damaged', why, execution: null }
 }
 
-/** undefined when it is not there; what is no JSON comes back as a text, which nothing here is. */
+/** undefined when missing. For invalid JSON the error message, which no schema accepts. */
 async function load(read: () => unknown): Promise<unknown> {
   try {
     const value = await read()
@@ -58,7 +58,7 @@ const text = z.string()
 const number = z.number()
 const tokens = z.looseObject({ input: number, output: number, cacheRead: number, cacheWrite: number })
 
-/** As much of `execution.json` as evaluation relies on. */
+/** The part of `execution.json` that evaluation relies on. */
 const executionSchema = z.looseObject({
   trial: z.looseObject({
     id: text,
@@ -117,7 +117,7 @@ const transcriptSchema = z.looseObject({
   ),
 })
 
-/** What was read, or why it cannot be what it should be. */
+/** The value, or why it is damaged. */
 type Read<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'damaged'; readonly why: string }
@@ -138,7 +138,7 @@ function isTranscript(value: unknown): value is PluginTranscript {
   return transcriptSchema.safeParse(value).success
 }
 
-/** What no file held as JSON arrives as the words of whoever tried to read it. */
+/** A file that is not JSON arrives as the error message of its reader. */
 function damaged(schema: z.ZodType, value: unknown): Read<never> {
   if (typeof value === 'string')
     return { kind: 'damaged', why: value === 'damaged' ? 'it cannot be read' : value }
