@@ -24,25 +24,22 @@ const slowToLoad = new Set([
  * first used; what is in none of them is needed always. No module may do anything but declare when it is loaded.
  */
 const parts: readonly (readonly [string, RegExp])[] = [
-  ['shell-git', /^src\/shell\/programs\/(?:git|tracked|untracked)/],
-  ['shell-code', /^src\/shell\/(?:code\/(?!interpreter-call)|run-shell\.ts)/],
+  ['shell-git', /^src\/shell\/programs\/(?:git|tracked)/],
+  ['shell-code', /^src\/shell\/(?:code\/(?!interpreter-call)|run-scripts\.ts)/],
   ['shell-files', /^src\/shell\/programs\/(?:archives|copies|downloads|editors|find)\.ts$/],
   [
     'shell-files',
-    /^src\/shell\/(?:containers|feed|file-lists|patched-paths|powershell|run-definitions|text-filters|translate)\.ts$/,
+    /^src\/shell\/(?:argument-feeders|containers|file-lists|patched-paths|powershell|text-filters)\.ts$/,
   ],
   [
     'shell-words',
-    /^src\/shell\/(?:arithmetic|builtins|expand-(?:braces|glob|parameter)|glob-pattern|run-hidden|unescape-text)\.ts$/,
+    /^src\/shell\/(?:builtins|expand-(?:braces|glob|parameter)|glob-pattern|unescape-text)\.ts$/,
   ],
   [
     'shell-words',
     /^node_modules\/unbash\/dist\/(?:ansi-c|arithmetic|arithmetic-parts|heredoc|traversal)\.js$/,
   ],
-  [
-    'evidence',
-    /^src\/shell\/(?:exit-doubt|exit-status|script-state|simple-command|unwrap-command|walk-script)\.ts$/,
-  ],
+  ['evidence', /^src\/shell\/(?:exit-status|script-state|simple-command|unwrap-command|walk-script)\.ts$/],
   ['guard', /^src\/shell\/wrappers\.ts$/],
   ['shell', /^node_modules\/unbash\/|^src\/shell\//],
   ['yaml', /^node_modules\/yaml\/|^src\/io\/yaml-source\.ts$/],

@@ -11,7 +11,7 @@ export interface ToolUse {
 }
 
 /** One invocation of the target tool. */
-export interface ToolInvocation {
+export interface TargetInvocation {
   /** The whole command as written, white space folded: its identity. */
   readonly command: string
   /** Group 1 of `command_pattern`, or the first word after the binary. */

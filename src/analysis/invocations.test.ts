@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ToolInvocation, ToolUse } from './contract.ts'
+import type { TargetInvocation, ToolUse } from './contract.ts'
 import { findInvocations } from './invocations.ts'
 import type { TargetTool } from './target.ts'
 
@@ -376,7 +376,7 @@ test('any text at all as a command gives an answer', async () => {
   )
 })
 
-async function find(command: string, exitCode = 0, target = tool): Promise<readonly ToolInvocation[]> {
+async function find(command: string, exitCode = 0, target = tool): Promise<readonly TargetInvocation[]> {
   return (await findInvocations([use(command, exitCode)], target)).invocations
 }
 

@@ -1,12 +1,19 @@
 import type { Command, Redirection } from 'unbash'
 import type { ExitStatus } from '../shell/exit-status.ts'
 import type { Arg } from '../shell/interpreter.ts'
-import type { CommandReading, Found } from '../shell/walk-script.ts'
-import type { ToolInvocation, ToolUse } from './contract.ts'
-import { lineReader, type Recognised, readTarget, recognise, type Target, type TargetTool } from './target.ts'
+import type { CommandReading, ScriptItem } from '../shell/walk-script.ts'
+import type { TargetInvocation, ToolUse } from './contract.ts'
+import {
+  lineReader,
+  type Recognised,
+  readTarget,
+  recognise,
+  type TargetProgram,
+  type TargetTool,
+} from './target.ts'
 
 export interface FoundInvocations {
-  readonly invocations: readonly ToolInvocation[]
+  readonly invocations: readonly TargetInvocation[]
   /** What a reader of the numbers should know. */
   readonly notes: readonly string[]
 }
@@ -29,7 +36,7 @@ export async function findInvocations(uses: readonly ToolUse[], tool: TargetTool
 }
 
 /** Parsing costs more than searching for the name, and most commands of an agent do not use the target. */
-function mayContain({ pattern, name }: Target, command: string): boolean {
+function mayContain({ pattern, name }: TargetProgram, command: string): boolean {
   return pattern !== null || command.includes(name)
 }
 
@@ -40,7 +47,9 @@ function exitOf({ exitCode, isError }: ToolUse): ExitStatus {
 }
 
 /** Loads the shell parser, which a program that measures nothing does not need. */
-async function loadFinder(target: Target): Promise<(source: string, whole: ExitStatus) => ToolInvocation[]> {
+async function loadFinder(
+  target: TargetProgram,
+): Promise<(source: string, whole: ExitStatus) => TargetInvocation[]> {
   const [{ parse }, { exitInside, unknownExit }, { unwrapCommand }, { walkScript }] = await Promise.all([
     import('unbash'),
     import('../shell/exit-status.ts'),
@@ -55,7 +64,7 @@ async function loadFinder(target: Target): Promise<(source: string, whole: ExitS
       approximate: exit.approximate,
     }))
 
-  function findIn(source: string, whole: ExitStatus): readonly Found<Recognised>[] {
+  function findIn(source: string, whole: ExitStatus): readonly ScriptItem<Recognised>[] {
     const script = parse(source)
     if (hasErrors(script)) return byLine(source, whole)
     const variables = new Map<string, string>()
@@ -87,7 +96,7 @@ async function loadFinder(target: Target): Promise<(source: string, whole: ExitS
     return { found: [], isOther: true, script: { parsed, pipefail: script?.pipefail ?? false, exit } }
   }
 
-  function byLine(source: string, { code }: ExitStatus): readonly Found<Recognised>[] {
+  function byLine(source: string, { code }: ExitStatus): readonly ScriptItem<Recognised>[] {
     const uses = source.split('\n').flatMap((line) => readLine(line) ?? [])
     return uses.map((item, index) => {
       const isLast = index === uses.length - 1

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { InteractionMetrics } from '../core/trial.ts'
-import type { ToolInvocation } from './contract.ts'
+import type { TargetInvocation } from './contract.ts'
 import { interactionMetrics } from './metrics.ts'
 
 describe('interactionMetrics', () => {
@@ -149,14 +149,14 @@ test('subcommands add up to the invocations that have one', () => {
   )
 })
 
-function measure(list: readonly ToolInvocation[]): InteractionMetrics {
+function measure(list: readonly TargetInvocation[]): InteractionMetrics {
   return interactionMetrics(list, { completed: true, source: 'events' })
 }
 
 function invocation(
   command: string,
   exitCode: number | null,
-  more: Partial<ToolInvocation> = {},
-): ToolInvocation {
+  more: Partial<TargetInvocation> = {},
+): TargetInvocation {
   return { command, exitCode, subcommand: 'add', approximate: false, help: false, ...more }
 }

@@ -1,5 +1,5 @@
 import type { InteractionMetrics, SubcommandMetrics } from '../core/trial.ts'
-import type { ToolInvocation } from './contract.ts'
+import type { TargetInvocation } from './contract.ts'
 
 export interface MetricsContext {
   /** The agent exited by itself with code 0. */
@@ -13,7 +13,7 @@ export interface MetricsContext {
  * out of `first_try_success_rate` on both sides of the division. With nothing to divide by, a rate or ratio is 0.
  */
 export function interactionMetrics(
-  invocations: readonly ToolInvocation[],
+  invocations: readonly TargetInvocation[],
   { completed, source }: MetricsContext,
 ): InteractionMetrics {
   const total = invocations.length
@@ -38,14 +38,14 @@ export function interactionMetrics(
   }
 }
 
-function bySubcommand(invocations: readonly ToolInvocation[]): Record<string, SubcommandMetrics> {
+function bySubcommand(invocations: readonly TargetInvocation[]): Record<string, SubcommandMetrics> {
   const groups = Map.groupBy(invocations, ({ subcommand }) => subcommand)
   const rows: [string, SubcommandMetrics][] = []
   for (const [subcommand, group] of groups) if (subcommand !== null) rows.push([subcommand, count(group)])
   return Object.fromEntries(rows)
 }
 
-function count(invocations: readonly ToolInvocation[]): SubcommandMetrics {
+function count(invocations: readonly TargetInvocation[]): SubcommandMetrics {
   const total = invocations.length
   const unique = new Set(invocations.map(({ command }) => command)).size
   return {

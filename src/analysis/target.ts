@@ -16,7 +16,7 @@ export interface Recognised {
   readonly help: boolean
 }
 
-export interface Target {
+export interface TargetProgram {
   readonly binary: string
   /** Last part of the binary's path. */
   readonly name: string
@@ -25,7 +25,7 @@ export interface Target {
 
 /** A pattern that does not compile finds nothing, and the note says so. */
 export type TargetReading =
-  | { readonly kind: 'ok'; readonly target: Target }
+  | { readonly kind: 'ok'; readonly target: TargetProgram }
   | { readonly kind: 'bad'; readonly note: string }
 
 export function readTarget({ binary, command_pattern = '' }: TargetTool): TargetReading {
@@ -39,7 +39,7 @@ export function readTarget({ binary, command_pattern = '' }: TargetTool): Target
   }
 }
 
-function isTarget(target: Target, program: string): boolean {
+function isTarget(target: TargetProgram, program: string): boolean {
   return program === target.binary || (target.name !== '' && programName(program) === target.name)
 }
 
@@ -72,7 +72,7 @@ function asksForHelp(args: readonly string[]): boolean {
  * pattern its text must match, unless the program only mentions things, such as `echo` or `grep`.
  */
 export function recognise(
-  target: Target,
+  target: TargetProgram,
   layers: readonly (readonly Arg[])[],
   input: string,
 ): Recognised | null {
@@ -81,7 +81,11 @@ export function recognise(
     : byPattern(target, target.pattern, layers, input)
 }
 
-function byProgram(target: Target, layers: readonly (readonly Arg[])[], input: string): Recognised | null {
+function byProgram(
+  target: TargetProgram,
+  layers: readonly (readonly Arg[])[],
+  input: string,
+): Recognised | null {
   const words = layers.find(([program]) => program !== undefined && isTarget(target, program.value))
   if (words === undefined) return null
   const args = words.slice(1).map(({ value }) => value)
@@ -89,8 +93,8 @@ function byProgram(target: Target, layers: readonly (readonly Arg[])[], input: s
 }
 
 function byPattern(
-  target: Target,
-  pattern: NonNullable<Target['pattern']>,
+  target: TargetProgram,
+  pattern: NonNullable<TargetProgram['pattern']>,
   layers: readonly (readonly Arg[])[],
   input: string,
 ): Recognised | null {
@@ -124,7 +128,7 @@ export type LineReader = (line: string) => Recognised | null
  * For text that cannot be parsed as shell: a transcript, a broken command. With a pattern the line must match it; without one it must
  * begin with the binary, after an optional prompt, and go on with a word. A line that reports the end of the tool is not a command.
  */
-export function lineReader(target: Target): LineReader {
+export function lineReader(target: TargetProgram): LineReader {
   const pattern = target.pattern ?? defaultPattern(target)
   return (line) => {
     const match = pattern.exec(line)
@@ -138,7 +142,7 @@ export function lineReader(target: Target): LineReader {
   }
 }
 
-function defaultPattern({ name }: Target): Pattern {
+function defaultPattern({ name }: TargetProgram): Pattern {
   const source = `^\\s*(?:[$>]\\s+)?((?:[^\\s]*/)?${escapePattern(name)})\\s+\\S`
   const compiled = compilePattern(source)
   if (compiled.kind === 'bad') throw new Error(`the pattern for the binary "${name}" is invalid`)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ToolInvocation } from './contract.ts'
+import type { TargetInvocation } from './contract.ts'
 import { findTranscriptInvocations } from './transcript-invocations.ts'
 
 describe('findTranscriptInvocations', () => {
@@ -96,14 +96,14 @@ test('an exit code is never read beyond the next command', () => {
 function find(
   text: string,
   target: Parameters<typeof findTranscriptInvocations>[1] = { binary: 'tool' },
-): readonly ToolInvocation[] {
+): readonly TargetInvocation[] {
   return findTranscriptInvocations(text, target).invocations
 }
 
-function commandOf({ command }: ToolInvocation): string {
+function commandOf({ command }: TargetInvocation): string {
   return command
 }
 
-function exitOf({ exitCode }: ToolInvocation): number | null {
+function exitOf({ exitCode }: TargetInvocation): number | null {
   return exitCode
 }

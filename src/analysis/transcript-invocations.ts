@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { ToolInvocation } from './contract.ts'
+import type { TargetInvocation } from './contract.ts'
 import type { FoundInvocations } from './invocations.ts'
 import { lineReader, readTarget, type TargetTool } from './target.ts'
 
@@ -11,7 +11,7 @@ export function findTranscriptInvocations(transcript: string, tool: TargetTool):
   const reading = readTarget(tool)
   if (reading.kind === 'bad') return { invocations: [], notes: [reading.note] }
   const read = lineReader(reading.target)
-  const invocations: ToolInvocation[] = []
+  const invocations: TargetInvocation[] = []
   for (const line of stripVTControlCharacters(transcript).split(/\r\n|\n|\r/)) {
     const found = read(line)
     if (found !== null) {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { ToolInvocation, ToolUse } from '../analysis/contract.ts'
+import type { TargetInvocation, ToolUse } from '../analysis/contract.ts'
 import type { GateResult } from '../core/trial.ts'
 
 /**
@@ -39,7 +39,7 @@ export interface GateContext {
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   /** Invocations of the target tool, in order. */
-  readonly invocations: readonly ToolInvocation[]
+  readonly invocations: readonly TargetInvocation[]
   /** Every tool the agent used, in order. */
   readonly toolUses: readonly ToolUse[]
   /** What the agent created, changed and deleted, without what set-up did before it. */

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ToolInvocation, ToolUse } from '../analysis/contract.ts'
+import type { TargetInvocation, ToolUse } from '../analysis/contract.ts'
 import type { WorkspaceDelta } from './contract.ts'
 import { gateTrial } from './gate-trial.conformance.ts'
 import { gateSchema } from './index.ts'
 
 describe('no_transcript_errors', () => {
   const check = async (
-    invocations: readonly ToolInvocation[],
+    invocations: readonly TargetInvocation[],
     toolUses: readonly ToolUse[] = [use('Bash')],
   ) => {
     using trial = gateTrial()
@@ -254,7 +254,7 @@ describe('tool_called', () => {
   })
 })
 
-function invocation(command: string, exitCode: number | null): ToolInvocation {
+function invocation(command: string, exitCode: number | null): TargetInvocation {
   return { command, exitCode, subcommand: null, approximate: false, help: false }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ToolInvocation } from '../analysis/contract.ts'
+import type { TargetInvocation } from '../analysis/contract.ts'
 import type { Gate, GateContext } from './contract.ts'
 import { excerpt, shortList } from './excerpt.ts'
 import { description } from './fields.ts'
@@ -37,7 +37,7 @@ export const noTranscriptErrors = {
   },
 } satisfies Gate<z.output<typeof schema>>
 
-function failureMessage(failed: readonly ToolInvocation[], total: number): string {
+function failureMessage(failed: readonly TargetInvocation[], total: number): string {
   return `${failed.length} of ${total} invocations failed: ${shortList(failed.map(describe), 3).join('; ')}`
 }
 
@@ -48,7 +48,7 @@ function passMessage(total: number, unknown: number): string {
   return `none of ${total} invocations is known to have failed; the end of ${unknown} is unknown`
 }
 
-function describe({ command, exitCode, approximate }: ToolInvocation): string {
+function describe({ command, exitCode, approximate }: TargetInvocation): string {
   return `${excerpt(command, 120)} (exit code ${approximate ? 'about ' : ''}${exitCode})`
 }
 

@@ -1,11 +1,17 @@
 import { type CallTargets, interpret, patchedPaths, type WriteTarget } from '../shell/index.ts'
 import type { World } from '../shell/world.ts'
 import { commandLines } from './tool-input/command-lines.ts'
-import { type Field, inputFields } from './tool-input/input-fields.ts'
-import { keyMeanings } from './tool-input/key-meanings.ts'
-import { pathSpellings } from './tool-input/path-spellings.ts'
-import { sqlTargets } from './tool-input/sql-targets.ts'
+import { type InputField, inputFields, keyMeanings } from './tool-input/input-fields.ts'
 import { toolVerbs } from './tool-input/tool-verbs.ts'
+
+/** Files that statements of SQL write to. */
+function sqlTargets(statement: string): readonly string[] {
+  return [...statement.matchAll(writes)].map(([, path = '']) => path)
+}
+
+/** PostgreSQL and DuckDB copy to a file, MySQL selects into one, SQLite makes one of a database. */
+const writes =
+  /\b(?:copy\b[^;]*?\bto|into\s+(?:out|dump)file|vacuum\b[^;']*\binto|attach(?:\s+database)?|export\s+database)\s+'([^'\n]+)'/gi
 
 interface ToolInput {
   readonly tool: string
@@ -57,7 +63,7 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
     ...(into.length > 0 && { into }),
   }
 
-  function isPathHere({ key, value }: Field): boolean {
+  function isPathHere({ key, value }: InputField): boolean {
     if (value === '' || value.length > 4096) return false
     if (verbs.copies && keyMeanings.isSource(key)) return false
     // What a link leads to stays as it is.
@@ -69,12 +75,12 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
     return mayBePath && (key === '' || (verbs.onFiles && verbs.writes && !has(keyMeanings.isPath)))
   }
 
-  function isResultHere({ key }: Field): boolean {
+  function isResultHere({ key }: InputField): boolean {
     return keyMeanings.isResult(key) || (/^target_?(?:path|file)$/i.test(key) && has(isUrl))
   }
 
   /** Of the files in a directory, or of all; in one file a pattern is something to look for. */
-  function isGlobHere({ key }: Field): boolean {
+  function isGlobHere({ key }: InputField): boolean {
     return (
       keyMeanings.isGlob(key) &&
       paths.every(({ value }) => world.resolve(absolute(value, cwd)).kind === 'directory')
@@ -91,13 +97,13 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
     )
   }
 
-  function patched({ key, value }: Field): WriteTarget[] {
+  function patched({ key, value }: InputField): WriteTarget[] {
     if (!/^(?:patch|patches|diff|input|text|content|changes|)$/i.test(key)) return []
     if (!verbs.words.some((word) => word === 'patch' || word === 'diff' || word === 'apply')) return []
     return patchedPaths(value, 0).flatMap(targets)
   }
 
-  function fromSql({ value }: Field): WriteTarget[] {
+  function fromSql({ value }: InputField): WriteTarget[] {
     return sqlTargets(value).flatMap(targets)
   }
 
@@ -120,4 +126,30 @@ function isUrl(key: string): boolean {
 /** Only its wildcards keep their meaning. */
 function unquotedGlob(value: string): string {
   return value.replaceAll(/[^\w*?[\]{},./~-]/g, '\\$&')
+}
+
+/** The paths a server may take a value for: as it stands, without quotes and blanks around it, as a URI, with its percent signs read. */
+function pathSpellings(value: string): readonly string[] {
+  const bare = value.trim().replace(/^(["'`])(.*)\1$/s, '$2')
+  const found = new Set(/^file:/i.test(bare) ? [] : [value])
+  let path = bare
+  for (let round = 0; round < maxRounds; round += 1) {
+    path = path.replace(/^file:(?:\/\/[^/]*)?/i, '')
+    // Some servers end a name at a NUL, Windows at the name of a stream.
+    for (const each of [path, path.split('\0')[0] ?? '', path.replace(/::?\$DATA$/i, '')]) found.add(each)
+    path = decoded(path)
+  }
+  found.delete('')
+  return [...found]
+}
+
+/** A value may be encoded more than once. */
+const maxRounds = 3
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }

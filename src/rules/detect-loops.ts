@@ -1,10 +1,8 @@
 import type { HookEvent } from '../core/hook-event.ts'
 import type { FactName, PastCall } from '../guard-engine/contract.ts'
-import { continuesCycle, cycle } from '../guard-engine/loops/cycle.ts'
+import { continuesCycle, cycle, oscillation } from '../guard-engine/loops/cycles.ts'
 import type { Loop } from '../guard-engine/loops/loop.ts'
-import { oscillation } from '../guard-engine/loops/oscillation.ts'
-import { sameError } from '../guard-engine/loops/same-error.ts'
-import { sameFailure } from '../guard-engine/loops/same-failure.ts'
+import { sameError, sameFailure } from '../guard-engine/loops/repeated-failures.ts'
 import { callSignature } from '../guard-engine/store-event.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 

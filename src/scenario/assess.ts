@@ -1,4 +1,4 @@
-import type { ToolInvocation } from '../analysis/contract.ts'
+import type { TargetInvocation } from '../analysis/contract.ts'
 import { findInvocations } from '../analysis/invocations.ts'
 import { interactionMetrics } from '../analysis/metrics.ts'
 import { findTranscriptInvocations } from '../analysis/transcript-invocations.ts'
@@ -119,7 +119,7 @@ async function usesOfTarget(
   place: TrialPlace,
   recorder: Recorder,
 ): Promise<{
-  readonly invocations: readonly ToolInvocation[]
+  readonly invocations: readonly TargetInvocation[]
   readonly source: InteractionMetrics['source']
 }> {
   const toolUses = recorder.toolUses()

@@ -1,12 +1,12 @@
 import { absolutePath } from './absolute-path.ts'
-import type { Invocation, Outcome, ShellState } from './interpreter.ts'
+import { runIndexes } from './expand-parameter.ts'
+import type { CommandOutcome, ProgramCall, ShellState } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { formatted } from './printers.ts'
-import { runIndexes } from './run-hidden.ts'
 import { referenceTo, withVariable } from './state.ts'
 import { hole, isKnown } from './unknown.ts'
 
-type Builtin = (invocation: Invocation) => readonly Outcome[]
+type Builtin = (invocation: ProgramCall) => readonly CommandOutcome[]
 
 /** Commands of the shell that change what later ones mean. */
 export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
@@ -40,11 +40,11 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['hash', hashed],
 ])
 
-function fine(state: ShellState, out: string | null = ''): Outcome {
+function fine(state: ShellState, out: string | null = ''): CommandOutcome {
   return { state, ok: true, out }
 }
 
-function changeDirectory({ args, state, shell }: Invocation): readonly Outcome[] {
+function changeDirectory({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   const { operands } = readOptions(args)
   const target = operands[0]?.value ?? shell.world.home
   const back = state.variables.get('OLDPWD')
@@ -77,7 +77,7 @@ function searched(target: string, state: ShellState): readonly string[] {
     .map((place) => absolutePath(target, absolutePath(place, state.cwd)))
 }
 
-function declare({ args, state, shell }: Invocation): readonly Outcome[] {
+function declare({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   for (const { value } of args) runIndexes(value, state, shell)
   let next = state
   const refers = args.some(({ value }) => /^-\w*n/.test(value))
@@ -89,7 +89,7 @@ function declare({ args, state, shell }: Invocation): readonly Outcome[] {
   return [fine(next)]
 }
 
-function unset({ args, state, shell }: Invocation): readonly Outcome[] {
+function unset({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   for (const { value } of args) runIndexes(value, state, shell)
   const variables = new Map(state.variables)
   const functions = new Map(state.functions)
@@ -101,7 +101,7 @@ function unset({ args, state, shell }: Invocation): readonly Outcome[] {
   return [fine({ ...state, variables, functions })]
 }
 
-function alias({ args, state }: Invocation): readonly Outcome[] {
+function alias({ args, state }: ProgramCall): readonly CommandOutcome[] {
   const aliases = new Map(state.aliases)
   for (const { value } of args) {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(value) ?? []
@@ -110,7 +110,7 @@ function alias({ args, state }: Invocation): readonly Outcome[] {
   return [fine({ ...state, aliases })]
 }
 
-function read({ args, state, shell }: Invocation): readonly Outcome[] {
+function read({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   for (const { value } of args) runIndexes(value, state, shell)
   const options = readOptions(args, ['a', 'd', 'i', 'n', 'N', 'p', 't', 'u'])
   const names = options.operands.map(({ value }) => value)
@@ -148,13 +148,13 @@ function splitLine(line: string, separators: string): string[] {
   return words.filter((word) => word !== '')
 }
 
-function readAll({ args, state }: Invocation): readonly Outcome[] {
+function readAll({ args, state }: ProgramCall): readonly CommandOutcome[] {
   const { operands } = readOptions(args, ['d', 'n', 'O', 's', 'u', 'C', 'c'])
   const values = state.stdin === null ? [hole] : state.stdin.split('\n').filter((line) => line !== '')
   return [fine(withVariable(state, operands[0]?.value ?? 'MAPFILE', values))]
 }
 
-function setParameters({ args, state }: Invocation): readonly Outcome[] {
+function setParameters({ args, state }: ProgramCall): readonly CommandOutcome[] {
   const at = args.findIndex(({ value }) => value === '--')
   const plain = args.length > 0 && args.every(({ value }) => !/^[-+]/.test(value))
   if (at === -1 && !plain) return [fine(state)]
@@ -162,7 +162,7 @@ function setParameters({ args, state }: Invocation): readonly Outcome[] {
   return [fine({ ...state, parameters: words })]
 }
 
-function setOptions({ args, state, name }: Invocation): readonly Outcome[] {
+function setOptions({ args, state, name }: ProgramCall): readonly CommandOutcome[] {
   const off = args.some(({ value }) => value === '-u')
   const options = new Set(state.options)
   for (const { value } of args) {
@@ -175,24 +175,24 @@ function setOptions({ args, state, name }: Invocation): readonly Outcome[] {
 }
 
 /** Runs sooner or later. */
-function trap({ args, state, shell }: Invocation): readonly Outcome[] {
+function trap({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   const { operands } = readOptions(args)
   const [action] = operands
   if (action !== undefined && operands.length > 1 && action.value !== '') shell.script(action.value, state)
   return [fine(state)]
 }
 
-function leave({ args, state }: Invocation): readonly Outcome[] {
+function leave({ args, state }: ProgramCall): readonly CommandOutcome[] {
   return [{ state: args.length > 1 ? state : { ...state, ended: true }, ok: null, out: '' }]
 }
 
-function evaluated({ args, state, shell }: Invocation): readonly Outcome[] {
+function evaluated({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   for (const { value } of args) runIndexes(value, state, shell)
   return [{ state, ok: null, out: '' }]
 }
 
 /** `hash -p /bin/rm ls`: from now on the name means that program. */
-function hashed({ args, state }: Invocation): readonly Outcome[] {
+function hashed({ args, state }: ProgramCall): readonly CommandOutcome[] {
   const { values, operands } = readOptions(args, ['p'])
   const [program] = values('p')
   if (program === undefined) return [fine(state)]
@@ -202,7 +202,7 @@ function hashed({ args, state }: Invocation): readonly Outcome[] {
 }
 
 /** `printf -v name …` puts the text into a variable. */
-export function printInto({ args, state, shell }: Invocation): ShellState | null {
+export function printInto({ args, state, shell }: ProgramCall): ShellState | null {
   if (args[0]?.value !== '-v' || args[1] === undefined) return null
   runIndexes(args[1].value, state, shell)
   return withVariable(

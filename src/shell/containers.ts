@@ -1,5 +1,5 @@
 import { absolutePath } from './absolute-path.ts'
-import { type Arg, argOf, type Invocation } from './interpreter.ts'
+import { type Arg, argOf, type ProgramCall } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { shells } from './shell-call.ts'
 import { isKnown } from './unknown.ts'
@@ -10,7 +10,7 @@ interface Mount {
 }
 
 /** `docker run`: a container sees the disk where a directory is mounted in it; what it does there is done here. */
-export function runInContainer(invocation: Invocation): void {
+export function runInContainer(invocation: ProgramCall): void {
   const { args, state, shell, name } = invocation
   const [verb, ...rest] = args
   if (verb?.value === 'cp') {

@@ -1,8 +1,6 @@
 import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart, Word } from 'unbash'
-import { arithmetic } from './arithmetic.ts'
 import { globSource } from './glob-pattern.ts'
-import type { Cursor, Shell, ShellValue } from './interpreter.ts'
-import { runHidden } from './run-hidden.ts'
+import type { Cursor, Shell, ShellState, ShellValue } from './interpreter.ts'
 import { variable, withVariable } from './state.ts'
 import { unescapeText } from './unescape-text.ts'
 import { hole, isKnown, known } from './unknown.ts'
@@ -155,3 +153,67 @@ function transformed(text: string, kind: string): string {
       return kind === 'Q' ? text : hole
   }
 }
+
+/** The value of an arithmetic expression of whole numbers and known names; null when it has more in it. */
+export function arithmetic(text: string, known: (name: string) => string | undefined): number | null {
+  if (text.length > 200) return null
+  const tokens = text.match(/\d+|[A-Za-z_]\w*|\*\*|[-+*/%()]|\S/g) ?? []
+  let at = 0
+  const value = sum()
+  return at === tokens.length && value !== null && Number.isSafeInteger(value) ? value : null
+
+  function sum(): number | null {
+    let total = product()
+    while (tokens[at] === '+' || tokens[at] === '-') {
+      const operator = tokens[at]
+      at += 1
+      const next = product()
+      total = total === null || next === null ? null : operator === '+' ? total + next : total - next
+    }
+    return total
+  }
+
+  function product(): number | null {
+    let total = single()
+    while (tokens[at] === '*' || tokens[at] === '/' || tokens[at] === '%') {
+      const operator = tokens[at]
+      at += 1
+      const next = single()
+      if (total === null || next === null || (operator !== '*' && next === 0)) total = null
+      else
+        total = operator === '*' ? total * next : operator === '/' ? Math.trunc(total / next) : total % next
+    }
+    return total
+  }
+
+  function single(): number | null {
+    const token = tokens[at]
+    at += 1
+    if (token === undefined) return null
+    if (token === '-' || token === '+') {
+      const value = single()
+      return value === null ? null : token === '-' ? -value : value
+    }
+    if (token === '(') {
+      const value = sum()
+      if (tokens[at] !== ')') return null
+      at += 1
+      return value
+    }
+    if (/^\d/.test(token)) return Number(token)
+    const value = known(token)
+    return value !== undefined && /^-?\d+$/.test(value) ? Number(value) : null
+  }
+}
+
+/** A text the shell looks at a second time, as it does with a prompt or with what stands in an arithmetic index: substitutions in it run. */
+export function runHidden(text: string, state: ShellState, shell: Shell): void {
+  if (/\$\(|`/.test(text)) shell.script(`: <<${end}\n${text}\n${end}\n`, state)
+}
+
+/** The same for a text that only matters where it is taken for a number or a name: in it an index would be evaluated. */
+export function runIndexes(text: string, state: ShellState, shell: Shell): void {
+  if (/\[[^\]]*(?:\$\(|`)/.test(text)) runHidden(text, state, shell)
+}
+
+const end = 'END_OF_WHAT_IS_HIDDEN'

@@ -1,16 +1,16 @@
 import { posix } from 'node:path'
 import { absolutePath } from './absolute-path.ts'
 import { charsOf, globRegExp } from './glob-pattern.ts'
-import type { Invocation } from './interpreter.ts'
+import type { ProgramCall } from './interpreter.ts'
 import { type Options, readOptions } from './options.ts'
 import { afterGlobalOptions } from './programs/git.ts'
-import { trackedIn } from './programs/tracked.ts'
+import { trackedIn } from './programs/tracked-files.ts'
 import { isKnown, searchIndex, searchResult } from './unknown.ts'
 
 type Wanted = (path: string) => boolean
 
 /** `grep -rl PATTERN DIRECTORY` and `grep -l PATTERN FILE…`; null when it lists no files. */
-export function grepList({ args, state, shell, name }: Invocation): string | null {
+export function grepList({ args, state, shell, name }: ProgramCall): string | null {
   const options = readOptions(args, grepValued)
   const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
   if (!has('l', 'files-with-matches', 'L', 'files-without-match')) return null
@@ -29,7 +29,7 @@ export function grepList({ args, state, shell, name }: Invocation): string | nul
 }
 
 /** `rg -l` and `rg --files`, `ag -l`, `ack -l`: hidden files only when they are asked for. */
-export function searchList({ args, state, shell }: Invocation): string | null {
+export function searchList({ args, state, shell }: ProgramCall): string | null {
   const options = readOptions(args, searchValued)
   const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
   const lists = has('files')
@@ -54,7 +54,7 @@ export function searchList({ args, state, shell }: Invocation): string | null {
 }
 
 /** `git ls-files`, `git grep -l`, `git diff --name-only`. */
-export function gitList(invocation: Invocation): string | null {
+export function gitList(invocation: ProgramCall): string | null {
   const { shell } = invocation
   const { words, state } = afterGlobalOptions(invocation)
   const [verb, ...args] = words
@@ -98,7 +98,7 @@ export function gitList(invocation: Invocation): string | null {
 }
 
 /** `grep` over the results of a search: the search with a condition more. Other lines are not looked at. */
-export function narrowed({ args, state, shell, name }: Invocation): string | null {
+export function narrowed({ args, state, shell, name }: ProgramCall): string | null {
   const index = searchIndex(state.stdin ?? '')
   if (index === null || state.cwd === null) return null
   const options = readOptions(args, grepValued)

@@ -9,7 +9,7 @@
  * arguments of shells (`shell-call.ts`) and one of interpreters (`code/interpreter-call.ts`). `programs/` knows what single programs
  * write, `code/` judges code in other languages. Most files load the parser `unbash`; `wrappers.ts` does not, and may be used at any time.
  */
-export type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from './effects.ts'
+export type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from './interpret.ts'
 export { interpret } from './interpret.ts'
 export { patchedPaths } from './patched-paths.ts'
 export { scanPowerShell } from './powershell.ts'

@@ -1,13 +1,55 @@
 import { parse, type Word } from 'unbash'
 import { absolutePath, descriptorOf, leadsTo } from './absolute-path.ts'
-import type { CallTargets, FilledDirectory, OpaquePart, WriteTarget } from './effects.ts'
 import { expandPattern, expandWhole, expandWord } from './expand-word.ts'
-import type { Arg, Outcome, Shell, ShellState } from './interpreter.ts'
-import { runWords } from './run-words.ts'
+import { followNode, visitSubstitutions } from './follow-syntax.ts'
+import type { Arg, CommandOutcome, Shell, ShellState } from './interpreter.ts'
+import { runCommand } from './run-command.ts'
 import { initialState, withFile } from './state.ts'
 import { hole, isKnown, searchIndex, withoutHoles } from './unknown.ts'
-import { visitSubstitutions, walkNode } from './walk-node.ts'
 import type { World } from './world.ts'
+
+/** What a tool call would change, as far as it can be told before it happens. */
+export interface CallTargets {
+  /** Files it would make, change, replace or remove. Absolute; links are not resolved yet. */
+  readonly writes: readonly WriteTarget[]
+  /** Programs it would run, each with its words as far as they are known; null stands for one that is not. */
+  readonly runs: readonly (readonly (string | null)[])[]
+  /** What cannot be judged: a rule refuses it when its text names something protected. */
+  readonly opaque: readonly OpaquePart[]
+  /** Directories in which it makes files whose names it does not tell, such as those of an archive. */
+  readonly into?: readonly FilledDirectory[]
+}
+
+export interface FilledDirectory {
+  /** Absolute, with NUL for what is not known; links are not resolved yet. */
+  readonly path: string
+  readonly how: string
+  /** As it stands in the call. */
+  readonly written: string
+}
+
+export interface WriteTarget {
+  readonly path: string
+  /** As a person would say it: `redirects to it`, `sed -i`, `moves it away`. */
+  readonly how: string
+  /** The path as it stands in the call. */
+  readonly written?: string
+  /** The name itself is replaced or removed, not what a link at it leads to. */
+  readonly entry?: boolean
+  /** Everything that stands below `look` is changed at the same place below `path`; with `only`, no more than what it holds for. */
+  readonly below?: { readonly look: string; readonly only?: (path: string) => boolean }
+}
+
+export interface OpaquePart {
+  readonly text: string
+  readonly why: string
+  /** The text is one name, not a command. */
+  readonly exact?: boolean
+  /** The path that is written to, with NUL for what is not known. */
+  readonly shape?: string
+  /** The same as it stands in the call. */
+  readonly written?: string
+}
 
 /** What a Bash command would do to files, without running it: each way it may take is followed, as far as it can be told. */
 export function interpret(command: string, cwd: string, world: World): CallTargets {
@@ -51,10 +93,10 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     },
     run: (words, state) => {
       record(words)
-      return within(() => runWords(words, state, shell), state)
+      return within(() => runCommand(words, state, shell), state)
     },
     script: runScript,
-    body: (node, state) => within(() => walkNode(node, state, shell), state),
+    body: (node, state) => within(() => followNode(node, state, shell), state),
     call: (node, state) => {
       if (calls >= maxCalls) return [{ state, ok: null, out: null }]
       calls += 1
@@ -78,20 +120,20 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
   runScript(command, initialState(cwd))
   return effects
 
-  function runScript(source: string, state: ShellState, how?: 'sure'): readonly Outcome[] {
+  function runScript(source: string, state: ShellState, how?: 'sure'): readonly CommandOutcome[] {
     if (source.trim() === '') return [{ state, ok: true, out: '' }]
     if (how === 'sure') sureOnly += 1
     const outcomes = within(() => {
       const script = parse(source)
       if (script.errors !== undefined && script.errors.length > 0) opaque(source, 'it is not valid shell')
-      return walkNode(script, state, shell)
+      return followNode(script, state, shell)
     }, state)
     if (how === 'sure') sureOnly -= 1
     return outcomes
   }
 
   /** Keeps nesting and work within bounds. */
-  function within(work: () => readonly Outcome[], state: ShellState): readonly Outcome[] {
+  function within(work: () => readonly CommandOutcome[], state: ShellState): readonly CommandOutcome[] {
     if (depth > maxDepth) {
       opaque('', 'it is too involved to be followed')
       return [{ state, ok: null, out: null }]
@@ -102,7 +144,7 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     return outcomes
   }
 
-  function few(outcomes: readonly Outcome[]): readonly Outcome[] {
+  function few(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
     if (outcomes.length <= ways) return outcomes
     opaque('', 'it can go too many ways to be followed')
     // The rest is followed along a few of them only.
@@ -198,7 +240,7 @@ interface Effects {
   into?: FilledDirectory[]
 }
 
-function outputOf(outcomes: readonly Outcome[]): string | null {
+function outputOf(outcomes: readonly CommandOutcome[]): string | null {
   const [first] = outcomes
   return first !== undefined && outcomes.every(({ out }) => out === first.out) ? first.out : null
 }

@@ -39,7 +39,7 @@ export interface Made {
 export type ShellValue = string | readonly string[]
 
 /** One way a command may end. */
-export interface Outcome {
+export interface CommandOutcome {
   readonly state: ShellState
   /** null: either. */
   readonly ok: boolean | null
@@ -54,7 +54,7 @@ export interface Arg {
 }
 
 /** A command with its words, ready to run. */
-export interface Invocation {
+export interface ProgramCall {
   readonly name: string
   readonly args: readonly Arg[]
   readonly state: ShellState
@@ -62,7 +62,7 @@ export interface Invocation {
 }
 
 /** null: nothing about the shell changes. */
-export type Program = (invocation: Invocation) => ShellState | null
+export type Program = (invocation: ProgramCall) => ShellState | null
 
 export interface WriteDetails {
   /** The name itself is replaced or removed, not what a link at it leads to. */
@@ -98,14 +98,14 @@ export interface Shell {
   substituteProcess(part: ProcessSubstitutionPart, at: Cursor): string
   /** What a command substitution gives. */
   substitute(script: ParsedScript | undefined, state: ShellState): string
-  run(words: readonly Arg[], state: ShellState): readonly Outcome[]
+  run(words: readonly Arg[], state: ShellState): readonly CommandOutcome[]
   /** Runs a text as shell. `sure`: only what is certain is recorded, as for a file that is there anyway. */
-  script(source: string, state: ShellState, how?: 'sure'): readonly Outcome[]
+  script(source: string, state: ShellState, how?: 'sure'): readonly CommandOutcome[]
   /** Runs the body of a function. */
-  call(node: SyntaxNode, state: ShellState): readonly Outcome[]
-  body(node: SyntaxNode, state: ShellState): readonly Outcome[]
+  call(node: SyntaxNode, state: ShellState): readonly CommandOutcome[]
+  body(node: SyntaxNode, state: ShellState): readonly CommandOutcome[]
   /** Not more ways than can be followed. */
-  few(outcomes: readonly Outcome[]): readonly Outcome[]
+  few(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[]
   /** Counts a step; true when there have been too many. */
   spent(): boolean
   /** How often a loop is gone through that could be gone through so often. */

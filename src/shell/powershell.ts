@@ -1,4 +1,4 @@
-import type { CallTargets } from './effects.ts'
+import type { CallTargets } from './interpret.ts'
 
 /** PowerShell is not followed, only looked over: a command that writes anything cannot be judged. */
 export function scanPowerShell(command: string): CallTargets {

@@ -3,39 +3,41 @@ import { absolutePath } from './absolute-path.ts'
 import { expandGlob } from './expand-glob.ts'
 import { gitList, grepList, narrowed, searchList } from './file-lists.ts'
 import { charsOf } from './glob-pattern.ts'
-import type { Invocation } from './interpreter.ts'
+import type { ProgramCall } from './interpreter.ts'
 import { readOptions } from './options.ts'
-import { programPath } from './program-path.ts'
-import { cut, substituted } from './text-filters.ts'
-import { translate } from './translate.ts'
+import { cut, substituted, translate } from './text-filters.ts'
 import { unescapeText } from './unescape-text.ts'
 import { hole, isKnown, known } from './unknown.ts'
+import { programPath } from './world.ts'
 
 /** What some programs print, told from their words and what they read. null: not known. */
-export const printers: ReadonlyMap<string, (invocation: Invocation) => string | null> = new Map([
+export const printers: ReadonlyMap<string, (invocation: ProgramCall) => string | null> = new Map([
   ['echo', echo],
-  ['printf', ({ args }: Invocation) => formatted(args.map(({ value }) => value))],
+  ['printf', ({ args }: ProgramCall) => formatted(args.map(({ value }) => value))],
   ['cat', contents],
   ['tac', contents],
   ['head', firstLines],
   ['tail', contents],
   ['sort', contents],
   ['uniq', contents],
-  ['tee', ({ state }: Invocation) => state.stdin],
-  ['pwd', ({ state }: Invocation) => `${state.cwd ?? hole}\n`],
+  ['tee', ({ state }: ProgramCall) => state.stdin],
+  ['pwd', ({ state }: ProgramCall) => `${state.cwd ?? hole}\n`],
   ['basename', baseNames],
-  ['dirname', ({ args }: Invocation) => lines(args.map(({ value }) => known(value, posix.dirname)))],
+  ['dirname', ({ args }: ProgramCall) => lines(args.map(({ value }) => known(value, posix.dirname)))],
   ['realpath', paths],
   ['readlink', paths],
   ['base64', decodeBase64],
   ['openssl', decodeBase64],
   ['xxd', decodeHex],
-  ['rev', ({ state }: Invocation) => mapLines(state.stdin, (line) => [...line].reverse().join(''))],
-  ['tr', ({ args, state }: Invocation) => translate(state.stdin, args)],
+  ['rev', ({ state }: ProgramCall) => mapLines(state.stdin, (line) => [...line].reverse().join(''))],
+  ['tr', ({ args, state }: ProgramCall) => translate(state.stdin, args)],
   ['ls', listed],
   ['dir', listed],
   ['vdir', listed],
-  ['which', ({ args, shell }: Invocation) => lines(args.map(({ value }) => programPath(value, shell.world)))],
+  [
+    'which',
+    ({ args, shell }: ProgramCall) => lines(args.map(({ value }) => programPath(value, shell.world))),
+  ],
   ['compgen', completed],
   ['stat', statNames],
   ['cut', cut],
@@ -48,7 +50,7 @@ export const printers: ReadonlyMap<string, (invocation: Invocation) => string | 
   ['ack', searchList],
   ['git', gitList],
   ['seq', () => null],
-  ['yes', ({ args }: Invocation) => `${args.map(({ value }) => value).join(' ') || 'y'}\n`],
+  ['yes', ({ args }: ProgramCall) => `${args.map(({ value }) => value).join(' ') || 'y'}\n`],
 ])
 
 /** Programs that print nothing when all goes well. */
@@ -58,7 +60,7 @@ export const silent: ReadonlySet<string> = new Set(
   ),
 )
 
-function echo({ args }: Invocation): string {
+function echo({ args }: ProgramCall): string {
   const words = args.map(({ value }) => value)
   const start = words.findIndex((word) => !/^-[neE]+$/.test(word))
   const flags = (start === -1 ? words : words.slice(0, start)).join('')
@@ -112,7 +114,7 @@ function converted(conversion: string, value: string): string {
   }
 }
 
-function contents({ args, state }: Invocation): string | null {
+function contents({ args, state }: ProgramCall): string | null {
   const { operands } = readOptions(args, ['n', 'c', 'k', 't', 'S', 'o'])
   if (operands.length === 0) return state.stdin
   const texts = operands.map(({ value }) =>
@@ -124,7 +126,7 @@ function contents({ args, state }: Invocation): string | null {
   return texts.map((text) => text ?? `${hole}\n`).join('')
 }
 
-function firstLines(invocation: Invocation): string | null {
+function firstLines(invocation: ProgramCall): string | null {
   const text = contents(invocation)
   const { values } = readOptions(invocation.args, ['n', 'c'])
   const [characters] = values('c')
@@ -133,7 +135,7 @@ function firstLines(invocation: Invocation): string | null {
   return Number.isInteger(count) && count >= 0 && isKnown(text) ? text.slice(0, count) : null
 }
 
-function baseNames({ args }: Invocation): string {
+function baseNames({ args }: ProgramCall): string {
   const { given, values, operands } = readOptions(args, ['s', 'suffix'])
   const several = given.has('a') || given.has('s')
   const suffix = values('s', 'suffix')[0] ?? (several ? undefined : operands[1])
@@ -144,7 +146,7 @@ function baseNames({ args }: Invocation): string {
   )
 }
 
-function paths({ args, state, shell }: Invocation): string {
+function paths({ args, state, shell }: ProgramCall): string {
   const { operands } = readOptions(args, ['relative-to', 'relative-base'])
   return lines(
     operands.map(({ value }) => {
@@ -154,7 +156,7 @@ function paths({ args, state, shell }: Invocation): string {
   )
 }
 
-function decodeBase64(invocation: Invocation): string | null {
+function decodeBase64(invocation: ProgramCall): string | null {
   const flags = invocation.args.map(({ value }) => value)
   if (!flags.some((flag) => /^(?:-d|-D|--decode|-[A-Za-z]*d)$/.test(flag))) return null
   const own = {
@@ -165,7 +167,7 @@ function decodeBase64(invocation: Invocation): string | null {
   return text === null || !isKnown(text) ? null : Buffer.from(text, 'base64').toString('utf8')
 }
 
-function decodeHex(invocation: Invocation): string | null {
+function decodeHex(invocation: ProgramCall): string | null {
   const { given } = readOptions(invocation.args)
   const text = invocation.state.stdin
   return given.has('r') && text !== null && isKnown(text)
@@ -173,7 +175,7 @@ function decodeHex(invocation: Invocation): string | null {
     : null
 }
 
-function listed({ args, state, shell }: Invocation): string | null {
+function listed({ args, state, shell }: ProgramCall): string | null {
   const { given, operands } = readOptions(args)
   if (given.has('l') || given.has('R')) return null
   const all = given.has('a') || given.has('A')
@@ -188,7 +190,7 @@ function listed({ args, state, shell }: Invocation): string | null {
 }
 
 /** Lines of a known text that `grep` would let through; a pattern JavaScript cannot read lets all through. */
-function selected(invocation: Invocation): string | null {
+function selected(invocation: ProgramCall): string | null {
   const { args, state, name } = invocation
   const listed = grepList(invocation) ?? narrowed(invocation)
   if (listed !== null || state.stdin === null) return listed
@@ -223,7 +225,7 @@ function selected(invocation: Invocation): string | null {
 }
 
 /** `compgen -f .e`, `compgen -G '.e*'`. */
-function completed({ args, state, shell }: Invocation): string | null {
+function completed({ args, state, shell }: ProgramCall): string | null {
   const { given, values, operands } = readOptions(args, ['G', 'A', 'W', 'P', 'S'])
   const [pattern] = values('G')
   const start = given.has('f') ? `${operands[0]?.value ?? ''}*` : pattern?.value
@@ -231,7 +233,7 @@ function completed({ args, state, shell }: Invocation): string | null {
 }
 
 /** `stat -c %n`: the names it is told. */
-function statNames({ args }: Invocation): string | null {
+function statNames({ args }: ProgramCall): string | null {
   const { values, operands } = readOptions(args, ['c', 'format', 'printf', 'f'])
   const [format] = values('c', 'format', 'printf')
   if (format === undefined || !format.value.includes('%n')) return null

@@ -1,7 +1,7 @@
 import type { HereDoc, HereString, ProcessSubstitutionPart, Redirect, Redirection } from 'unbash'
 import { absolutePath, descriptorOf } from './absolute-path.ts'
 import { expandParts } from './expand-word.ts'
-import type { Cursor, Outcome, Shell, ShellState } from './interpreter.ts'
+import type { CommandOutcome, Cursor, Shell, ShellState } from './interpreter.ts'
 import { withFile } from './state.ts'
 import { isKnown } from './unknown.ts'
 
@@ -85,7 +85,7 @@ function contentOf(path: string, state: ShellState): string | null {
 }
 
 /** Puts what was printed where it went. */
-export function closeRedirects(opened: Opened, outcome: Outcome, shell: Shell): Outcome {
+export function closeRedirects(opened: Opened, outcome: CommandOutcome, shell: Shell): CommandOutcome {
   if (opened.files.length === 0 && opened.processes.length === 0) return outcome
   let { state } = outcome
   for (const { path, append } of opened.files) {

@@ -1,4 +1,4 @@
-import type { Made, Outcome, ShellState, ShellValue } from './interpreter.ts'
+import type { CommandOutcome, Made, ShellState, ShellValue } from './interpreter.ts'
 import { hole } from './unknown.ts'
 import type { World } from './world.ts'
 
@@ -77,9 +77,9 @@ export function leaveSubshell(outer: ShellState, inner: ShellState): ShellState 
 }
 
 /** Ways that differ only in how they ended or in what they made are one: all of it may be there. */
-export function distinct(outcomes: readonly Outcome[]): readonly Outcome[] {
+export function distinct(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
   if (outcomes.length < 2) return outcomes
-  const kept: Outcome[] = []
+  const kept: CommandOutcome[] = []
   for (const outcome of outcomes) {
     const at = kept.findIndex((other) => alike(other, outcome))
     const other = kept[at]
@@ -90,20 +90,20 @@ export function distinct(outcomes: readonly Outcome[]): readonly Outcome[] {
 }
 
 /** How a command ended no longer matters: one way for each state. */
-export function onlyStates(outcomes: readonly Outcome[]): readonly Outcome[] {
+export function onlyStates(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
   if (outcomes.length < 2) return outcomes
   const [first] = outcomes
   const out = outcomes.every((each) => each.out === first?.out) ? (first?.out ?? null) : null
   return distinct(outcomes.map(({ state }) => ({ state, ok: null, out })))
 }
 
-function merged(a: Outcome, b: Outcome): Outcome {
+function merged(a: CommandOutcome, b: CommandOutcome): CommandOutcome {
   const ok = a.ok === b.ok ? a.ok : null
   if (a.state.made === b.state.made) return ok === a.ok ? a : { ...a, ok }
   return { ...a, ok, state: { ...a.state, made: together(a.state.made, b.state.made) } }
 }
 
-function alike(a: Outcome, b: Outcome): boolean {
+function alike(a: CommandOutcome, b: CommandOutcome): boolean {
   if (a.out !== b.out) return false
   return (
     a.state === b.state ||

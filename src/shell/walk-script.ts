@@ -10,7 +10,6 @@ import {
   type Statement,
   type SyntaxNode,
 } from 'unbash'
-import * as doubts from './exit-doubt.ts'
 import * as exits from './exit-status.ts'
 import { eitherState, type ScriptState, stateAfter } from './script-state.ts'
 import { simpleCommand } from './simple-command.ts'
@@ -28,7 +27,7 @@ export interface ScriptReader<Item> {
 }
 
 export interface CommandReading<Item> {
-  readonly found: readonly Found<Item>[]
+  readonly found: readonly ScriptItem<Item>[]
   /** It can fail and is not one of the items. */
   readonly isOther: boolean
   /** The script it runs. Its items replace `found`. */
@@ -42,15 +41,15 @@ interface InnerWalk {
 }
 
 /** An item, and what the end of the script says about its end. */
-export interface Found<Item> {
+export interface ScriptItem<Item> {
   readonly item: Item
   /** Why the success of the script does not prove its success; null when it does. */
-  readonly doubt: doubts.ExitDoubt | null
+  readonly doubt: exits.ExitDoubt | null
   readonly exit: exits.ExitStatus
 }
 
 export interface Walked<Item> {
-  readonly found: readonly Found<Item>[]
+  readonly found: readonly ScriptItem<Item>[]
   /** There is a command besides the items that can fail. */
   readonly hasOthers: boolean
   readonly state: ScriptState
@@ -79,10 +78,10 @@ export function walkScript<Item>(
     for (const [index, statement] of statements.entries()) {
       const next = statements[index + 1]
       const doubt = statement.background
-        ? doubts.inBackground
+        ? exits.inBackground
         : next === undefined
           ? null
-          : doubts.followedBy(next)
+          : exits.followedBy(next)
       const part = walkStatement(statement, state, doubt === null ? exit : exits.unknownExit)
       state = part.state
       parts.push(doubting(part, doubt))
@@ -110,11 +109,11 @@ export function walkScript<Item>(
       const chains = (reader.chain?.(chain, index, states) ?? []).map(certain)
       const own = { ...part, found: [...part.found, ...chains] }
       if (!isAlternative) parts.push(own)
-      else if (failing[index]) parts.push({ ...doubting(own, doubts.alternative), hasOthers: false })
+      else if (failing[index]) parts.push({ ...doubting(own, exits.alternative), hasOthers: false })
       else {
-        const hidden = doubts.hiddenBy(node)
+        const hidden = exits.hiddenBy(node)
         parts = parts.map((left) => doubting(left, hidden))
-        parts.push(doubting(own, doubts.alternative))
+        parts.push(doubting(own, exits.alternative))
       }
       // After `cd x || exit 1` the shell is in x.
       if (!isAlternative) state = part.state
@@ -131,7 +130,7 @@ export function walkScript<Item>(
     if (node.type !== 'Pipeline') return walkNode(node, state, exit)
     const isNegated = node.prefixes.filter(({ type }) => type === 'Negation').length % 2 === 1
     const inner = walkPipeline(node, state, isNegated ? exits.oppositeExit(exit) : exit)
-    return isNegated ? doubting(inner, doubts.negated) : inner
+    return isNegated ? doubting(inner, exits.negated) : inner
   }
 
   function walkPipeline(node: Pipeline, state: ScriptState, exit: exits.ExitStatus): Walked<Item> {
@@ -142,7 +141,7 @@ export function walkScript<Item>(
       const next = node.commands[index + 1]
       const isSeen = !isBlamed && (next === undefined || state.pipefail)
       const part = walkNode(command, state, isSeen ? exit : exits.unknownExit)
-      return next === undefined || state.pipefail ? part : doubting(part, doubts.pipedInto(next))
+      return next === undefined || state.pipefail ? part : doubting(part, exits.pipedInto(next))
     })
     const whole = (reader.pipeline?.(node, state) ?? []).map(certain)
     const inner = isBlamed ? blamingLast(parts, exit.code) : parts
@@ -210,7 +209,11 @@ export function walkScript<Item>(
     return { ...inner, found: [...before, ...inner.found], state: after }
   }
 
-  function inWordsOf(command: Command, state: ScriptState, exit: exits.ExitStatus): readonly Found<Item>[] {
+  function inWordsOf(
+    command: Command,
+    state: ScriptState,
+    exit: exits.ExitStatus,
+  ): readonly ScriptItem<Item>[] {
     if (command.name !== undefined)
       return substituted([...command.prefix, command.name, ...command.suffix], state)
     // `X=$(tool get)` ends as the tool does.
@@ -225,7 +228,7 @@ export function walkScript<Item>(
     ]
   }
 
-  function substituted(nodes: readonly SyntaxNode[], state: ScriptState): readonly Found<Item>[] {
+  function substituted(nodes: readonly SyntaxNode[], state: ScriptState): readonly ScriptItem<Item>[] {
     return reader.substitutions ? walkInside(nodes, 'is inside a word of another command', state).found : []
   }
 }
@@ -261,12 +264,12 @@ function alwaysFails(node: PipelineNode): boolean {
 }
 
 /** A doubt from further inside is the nearer reason and stays. */
-function doubting<Item>(part: Walked<Item>, doubt: doubts.ExitDoubt | null): Walked<Item> {
+function doubting<Item>(part: Walked<Item>, doubt: exits.ExitDoubt | null): Walked<Item> {
   if (doubt === null || part.found.length === 0) return part
   return { ...part, found: part.found.map((each) => ({ ...each, doubt: each.doubt ?? doubt })) }
 }
 
-function certain<Item>(item: Item): Found<Item> {
+function certain<Item>(item: Item): ScriptItem<Item> {
   return { item, doubt: null, exit: exits.unknownExit }
 }
 

@@ -1,3 +1,5 @@
+import { delimiter } from 'node:path'
+
 /**
  * What a rule may look at on the disk: names and kinds, and short texts; synchronous, read-only.
  * A test gives it a made-up one; `open-world.ts` is the real one.
@@ -26,4 +28,12 @@ export interface ResolvedPath {
   /** `device:inode`, null when missing. */
   readonly id: string | null
   readonly links: number
+}
+
+/** Where `which` finds a program; its name when it is nowhere. */
+export function programPath(name: string, { env, resolve }: World): string {
+  if (name.includes('/') || name.includes('\0')) return name
+  const places = (env.PATH ?? '').split(delimiter).filter((place) => place.startsWith('/'))
+  const found = places.find((place) => resolve(`${place}/${name}`).kind === 'file')
+  return found === undefined ? name : `${found}/${name}`
 }

@@ -1,5 +1,4 @@
-import { inputObjects } from './input-fields.ts'
-import { keyMeanings } from './key-meanings.ts'
+import { inputObjects, keyMeanings } from './input-fields.ts'
 import type { ToolVerbs } from './tool-verbs.ts'
 
 /** What a tool would run, as lines of a shell. */

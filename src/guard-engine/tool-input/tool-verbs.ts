@@ -1,5 +1,4 @@
-import { type Field, inputObjects } from './input-fields.ts'
-import { keyMeanings } from './key-meanings.ts'
+import { type InputField, inputObjects, keyMeanings } from './input-fields.ts'
 
 /** What a tool does, as far as its name and its input tell. */
 export interface ToolVerbs {
@@ -17,7 +16,7 @@ export interface ToolVerbs {
   readonly onFiles: boolean
 }
 
-export function toolVerbs(tool: string, input: unknown, fields: readonly Field[]): ToolVerbs {
+export function toolVerbs(tool: string, input: unknown, fields: readonly InputField[]): ToolVerbs {
   const words = nameWords(tool)
   // A tool that does several things says in its input which; one that calls others, which of them.
   const asked = [

@@ -1,7 +1,8 @@
 import { absolutePath } from '../absolute-path.ts'
 import { expandGlob } from '../expand-glob.ts'
 import { charsOf } from '../glob-pattern.ts'
-import { argOf, type Invocation } from '../interpreter.ts'
+import { argOf, type ProgramCall } from '../interpreter.ts'
+import { readOptions } from '../options.ts'
 import { searchIndex } from '../unknown.ts'
 import { type Literal, literalsOf } from './literals.ts'
 
@@ -11,7 +12,7 @@ import { type Literal, literalsOf } from './literals.ts'
  */
 export function judgeCode(
   code: string,
-  invocation: Invocation,
+  invocation: ProgramCall,
   inputs: readonly string[],
   certain: 'sure' | 'all' = 'all',
 ): void {
@@ -118,7 +119,7 @@ const methodRead =
   /^\s*\)\s*\.\s*(?:read_text|read_bytes|exists|is_file|is_dir|stat|read|text|json|open\s*\(\s*\))\b/
 
 /** Strings of a program that starts others may be commands, whole or word by word. */
-function runLiterals(literals: readonly Literal[], code: string, { shell, state }: Invocation): void {
+function runLiterals(literals: readonly Literal[], code: string, { shell, state }: ProgramCall): void {
   for (const [index, { value }] of literals.entries()) {
     shell.script(value, state)
     const words = [value]
@@ -129,5 +130,61 @@ function runLiterals(literals: readonly Literal[], code: string, { shell, state 
       words.push(next.value)
     }
     if (words.length > 1 && (index === 0 || words[0] !== '')) shell.run(words.map(argOf), state)
+  }
+}
+
+/** `awk`: files it prints to, commands it prints to or runs, and files it edits in place. */
+export function judgeAwk(invocation: ProgramCall): null {
+  const { args, state, shell, name } = invocation
+  const { given, values, operands } = readOptions(args, [
+    'v',
+    'assign',
+    'f',
+    'file',
+    'F',
+    'i',
+    'include',
+    'e',
+    'source',
+  ])
+  const inline = values('e', 'source')
+  const own = inline.length === 0 && !given.has('f') && !given.has('file')
+  const made = values('f', 'file').map(
+    ({ value }) =>
+      (value === '-' || value === '/dev/stdin'
+        ? state.stdin
+        : state.made.files.get(absolutePath(value, state.cwd))) ?? '',
+  )
+  const code = own ? (operands[0]?.value ?? '') : [...inline.map(({ value }) => value), ...made].join('\n')
+  const files = own ? operands.slice(1) : operands
+  if (values('i', 'include').some(({ value }) => value === 'inplace'))
+    for (const file of files) shell.write(file, `${name} -i inplace`, state)
+  const assigned = [...values('v', 'assign'), ...files].map(({ value }) => /^(\w+)=(.*)$/s.exec(value) ?? [])
+  for (const [, target = ''] of code.matchAll(/\bprintf?\b[^;\n}]*?>{1,2}\s*([^;\n}]+)/g))
+    writeTo(target.trim())
+  if (/\bsystem\s*\(|\||getline/.test(code))
+    for (const { value } of literalsOf(code)) shell.script(value, state)
+  return null
+
+  function writeTo(target: string): void {
+    const literals = literalsOf(target)
+    const [first] = literals
+    if (first !== undefined && first.start <= 1 && first.end >= target.length - 1) {
+      shell.write(argOf(first.value), `${name} prints to it`, state)
+      return
+    }
+    const [, , value] = assigned.find(([, variable]) => variable === target.replaceAll(/[()\s]/g, '')) ?? []
+    if (value !== undefined) shell.write(argOf(value), `${name} prints to it`, state)
+    else
+      for (const text of [
+        ...literals.map((each) => each.value),
+        ...args.map((each) => each.value),
+        ...(/ENVIRON/.test(code) ? [...state.variables.values()].flat() : []),
+      ]) {
+        if (text !== code)
+          shell.opaque(text, `${name} prints to a file whose name is only known when it runs`, {
+            exact: true,
+          })
+      }
   }
 }

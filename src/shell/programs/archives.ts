@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Invocation, type Program } from '../interpreter.ts'
+import { type Arg, argOf, type Program, type ProgramCall } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 
 const compressors = {
@@ -34,7 +34,7 @@ export const archives: ReadonlyMap<string, Program> = new Map<string, Program>([
 
 const here = argOf('.')
 
-function tar({ args, state, shell }: Invocation): null {
+function tar({ args, state, shell }: ProgramCall): null {
   const [bundle, ...others] = args
   const words =
     bundle !== undefined && /^[a-zA-Z]+$/.test(bundle.value) ? [argOf(`-${bundle.value}`), ...others] : args
@@ -84,7 +84,7 @@ function tar({ args, state, shell }: Invocation): null {
   return null
 }
 
-function unzip({ args, state, shell }: Invocation): null {
+function unzip({ args, state, shell }: ProgramCall): null {
   const { given, values, operands } = readOptions(args, ['d', 'x', 'P'])
   if (['l', 'p', 'c', 't', 'v', 'Z'].some((name) => given.has(name))) return null
   const [directory] = values('d')
@@ -94,7 +94,7 @@ function unzip({ args, state, shell }: Invocation): null {
   return null
 }
 
-function zip({ args, state, shell }: Invocation): null {
+function zip({ args, state, shell }: ProgramCall): null {
   const { given, operands } = readOptions(args, ['x', 'i', 'P', 'b', 't', 'n', 'O', 'out'])
   const [archive, ...files] = operands
   if (archive !== undefined) shell.write(archive, 'zip writes it', state)
@@ -104,7 +104,7 @@ function zip({ args, state, shell }: Invocation): null {
   return null
 }
 
-function sevenZip({ args, state, shell }: Invocation): null {
+function sevenZip({ args, state, shell }: ProgramCall): null {
   const [verb, archive, ...members] = args.filter(({ value }) => !value.startsWith('-'))
   if (archive === undefined || verb === undefined) return null
   if (/^[audr]/.test(verb.value)) shell.write(archive, '7z writes it', state)
@@ -116,7 +116,7 @@ function sevenZip({ args, state, shell }: Invocation): null {
   return null
 }
 
-function cpio({ args, state, shell }: Invocation): null {
+function cpio({ args, state, shell }: ProgramCall): null {
   const { given, values, operands } = readOptions(args, ['F', 'file', 'O', 'I', 'D', 'H', 'R', 'E'])
   for (const file of values('O')) shell.write(file, 'cpio writes it', state)
   if (given.has('o') || given.has('create'))
@@ -135,7 +135,7 @@ function cpio({ args, state, shell }: Invocation): null {
   return null
 }
 
-function first({ args, state, shell, name }: Invocation, verb: RegExp): null {
+function first({ args, state, shell, name }: ProgramCall, verb: RegExp): null {
   const [operation, archive, ...members] = args
   if (archive !== undefined && verb.test(operation?.value ?? ''))
     shell.write(archive, `${name} writes it`, state)
@@ -148,7 +148,7 @@ function first({ args, state, shell, name }: Invocation, verb: RegExp): null {
 }
 
 /** Replaces a file by its packed or unpacked form. */
-function compress({ name, args, state, shell }: Invocation, ending: string): null {
+function compress({ name, args, state, shell }: ProgramCall, ending: string): null {
   const { given, operands } = readOptions(args, ['S', 'suffix', 'T', 'o'])
   const has = (...names: readonly string[]): boolean => names.some((each) => given.has(each))
   if (has('c', 'stdout', 'to-stdout', 'l', 'list', 't', 'test')) return null

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { absolutePath, descriptorOf, leadsTo } from '../absolute-path.ts'
-import { type Arg, argOf, type Invocation, type Program, type ShellState } from '../interpreter.ts'
+import { type Arg, argOf, type Program, type ProgramCall, type ShellState } from '../interpreter.ts'
 import { type Options, readOptions } from '../options.ts'
 import { withFile, withMade } from '../state.ts'
 import { isKnown } from '../unknown.ts'
@@ -23,7 +23,7 @@ export const copies: ReadonlyMap<string, Program> = new Map<string, Program>([
 
 const copyValued = ['t', 'target-directory', 'S', 'suffix']
 
-function copy(invocation: Invocation): ShellState | null {
+function copy(invocation: ProgramCall): ShellState | null {
   const options = readOptions(invocation.args, copyValued)
   const deep = ['r', 'R', 'a', 'recursive', 'archive'].some((name) => options.given.has(name))
   const hard = options.given.has('l') || options.given.has('link')
@@ -50,7 +50,7 @@ function copy(invocation: Invocation): ShellState | null {
   return state
 }
 
-function install(invocation: Invocation): ShellState | null {
+function install(invocation: ProgramCall): ShellState | null {
   const valued = [...copyValued, 'm', 'mode', 'o', 'owner', 'g', 'group']
   const options = readOptions(invocation.args, valued)
   if (options.given.has('d') || options.given.has('directory')) {
@@ -65,7 +65,7 @@ function install(invocation: Invocation): ShellState | null {
   return state
 }
 
-function move(invocation: Invocation): ShellState | null {
+function move(invocation: ProgramCall): ShellState | null {
   const { shell } = invocation
   let { state } = invocation
   for (const { source, target } of pairs(invocation, readOptions(invocation.args, copyValued))) {
@@ -78,7 +78,7 @@ function move(invocation: Invocation): ShellState | null {
   return state
 }
 
-function link(invocation: Invocation): ShellState | null {
+function link(invocation: ProgramCall): ShellState | null {
   const { shell } = invocation
   const options = readOptions(invocation.args, copyValued)
   const soft = options.given.has('s') || options.given.has('symbolic')
@@ -96,7 +96,7 @@ function link(invocation: Invocation): ShellState | null {
   return state
 }
 
-function rsync(invocation: Invocation): ShellState | null {
+function rsync(invocation: ProgramCall): ShellState | null {
   const valued = [
     'e',
     'rsh',
@@ -127,7 +127,7 @@ function rsync(invocation: Invocation): ShellState | null {
   return null
 }
 
-function scp(invocation: Invocation): ShellState | null {
+function scp(invocation: ProgramCall): ShellState | null {
   const options = readOptions(invocation.args, ['i', 'P', 'F', 'o', 'J', 'c', 'l', 'S', 'D'])
   for (const { target } of pairs(invocation, options))
     if (!isRemote(target.value)) invocation.shell.write(target, 'scp writes it', invocation.state)
@@ -139,7 +139,7 @@ function isRemote(value: string): boolean {
 }
 
 function pairs(
-  invocation: Invocation,
+  invocation: ProgramCall,
   options: Options,
 ): readonly { readonly source: Arg; readonly target: Arg }[] {
   const [directory] = options.values('t', 'target-directory')
@@ -154,7 +154,7 @@ function pairs(
 }
 
 /** Where a file lands: in the target when that is a directory. */
-function place({ shell, state }: Invocation, source: Arg, target: Arg, surely = false): Arg {
+function place({ shell, state }: ProgramCall, source: Arg, target: Arg, surely = false): Arg {
   const path = absolutePath(target.value, state.cwd)
   const directory =
     surely ||
@@ -167,7 +167,7 @@ function place({ shell, state }: Invocation, source: Arg, target: Arg, surely = 
   return { value: `${target.value.replace(/\/$/, '')}/${name}`, text: `${target.text} (${name})` }
 }
 
-function isLink(path: string, { state, shell }: Invocation): boolean {
+function isLink(path: string, { state, shell }: ProgramCall): boolean {
   if (!isKnown(path)) return false
   return leadsTo(path, state).length > 1 || shell.world.resolve(path).real !== posix.normalize(path)
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Invocation, Program } from '../interpreter.ts'
+import type { Program, ProgramCall } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 
 /** Programs that fetch files. */
@@ -8,7 +8,7 @@ export const downloads: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['wget', wget],
 ])
 
-function curl({ args, state, shell }: Invocation): null {
+function curl({ args, state, shell }: ProgramCall): null {
   const written = [
     'o',
     'output',
@@ -82,7 +82,7 @@ function curl({ args, state, shell }: Invocation): null {
   return null
 }
 
-function wget({ args, state, shell }: Invocation): null {
+function wget({ args, state, shell }: ProgramCall): null {
   const written = ['O', 'output-document', 'o', 'output-file', 'a', 'append-output', 'save-cookies']
   const rest = [
     'P',

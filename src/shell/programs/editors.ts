@@ -1,5 +1,5 @@
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Invocation, type Program } from '../interpreter.ts'
+import { type Arg, argOf, type Program, type ProgramCall } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 import { patchedPaths } from '../patched-paths.ts'
 
@@ -23,7 +23,7 @@ export const editors: ReadonlyMap<string, Program> = new Map<string, Program>([
   ['sqlite', sqlite],
 ])
 
-function sed({ args, state, shell }: Invocation): null {
+function sed({ args, state, shell }: ProgramCall): null {
   const isInPlace = /^(?:-[nErsuz]*i|--in?(?:-|-p\w*|-place)?(?:=|$))/
   const inPlace = args.some(({ value }) => isInPlace.test(value))
   const attached = args.filter(({ value }) => !isInPlace.test(value))
@@ -57,7 +57,7 @@ function sed({ args, state, shell }: Invocation): null {
   return null
 }
 
-function lineEditor(invocation: Invocation): null {
+function lineEditor(invocation: ProgramCall): null {
   const { args, state, shell, name } = invocation
   const scripts: Arg[] = []
   const rest: Arg[] = []
@@ -92,7 +92,7 @@ function lineEditor(invocation: Invocation): null {
   return null
 }
 
-function patch(invocation: Invocation): null {
+function patch(invocation: ProgramCall): null {
   const { args, state, shell } = invocation
   const valued = [
     'i',
@@ -132,7 +132,7 @@ function patch(invocation: Invocation): null {
 
 /** The files a diff names, from a file or what comes in. */
 export function patchFiles(
-  { state, shell, name }: Invocation,
+  { state, shell, name }: ProgramCall,
   file: string | undefined,
   cwd: string | null,
   strip: number,
@@ -147,13 +147,13 @@ export function patchFiles(
 
 const maxPatch = 262_144
 
-function applyPatch({ args, state, shell }: Invocation): null {
+function applyPatch({ args, state, shell }: ProgramCall): null {
   for (const text of [...args.map(({ value }) => value), state.stdin ?? ''])
     for (const path of patchedPaths(text, 0)) shell.write(argOf(path), 'the patch changes it', state)
   return null
 }
 
-function sqlite({ args, state, shell, name }: Invocation): null {
+function sqlite({ args, state, shell, name }: ProgramCall): null {
   const bare = args.filter(
     ({ value }) =>
       !/^--?(?:batch|bail|csv|json|line|list|column|header|noheader|html|echo|table|box|markdown)$/.test(

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { absolutePath } from '../absolute-path.ts'
 import { charsOf, globRegExp } from '../glob-pattern.ts'
-import { type Arg, argOf, type Invocation } from '../interpreter.ts'
+import { type Arg, argOf, type ProgramCall } from '../interpreter.ts'
 import { unescapeText } from '../unescape-text.ts'
 import { searchResult } from '../unknown.ts'
 
@@ -11,7 +11,7 @@ interface Condition {
 }
 
 /** `find`: what it would delete or hand to other commands. Gives the text that stands for what it finds. */
-export function find({ args, state, shell }: Invocation): string {
+export function find({ args, state, shell }: ProgramCall): string {
   const start = args.findIndex(({ value }) => /^(?:-(?![HLPDO])|\(|!)/.test(value))
   const expression = start === -1 ? [] : args.slice(start)
   const places = (start === -1 ? args : args.slice(0, start)).filter(({ value }) => !/^-[HLPDO]/.test(value))

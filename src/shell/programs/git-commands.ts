@@ -1,8 +1,8 @@
-import { argOf, type Invocation, type Shell, type ShellState } from '../interpreter.ts'
+import { argOf, type ProgramCall, type Shell, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 
 /** `git config`: a file it writes, and a setting that is a command. */
-export function configureGit({ args, state, shell }: Invocation): null {
+export function configureGit({ args, state, shell }: ProgramCall): null {
   const [key, value] = readOptions(args, ['f', 'file', 'type', 't']).operands.filter(
     (each) => each.value !== 'set',
   )
@@ -40,7 +40,7 @@ const commandOptions = [
 ]
 
 /** Subcommands whose operands, or one option, are files they write. */
-export function writeNamed({ args, state, shell, name }: Invocation): null {
+export function writeNamed({ args, state, shell, name }: ProgramCall): null {
   const { given, operands, values } = readOptions(args, ['file', 'trailer', 'L', 'cacheinfo', 'chmod'])
   const prints = name === 'git merge-file' ? given.has('p') || given.has('stdout') : false
   const edits = name === 'git interpret-trailers' ? given.has('in-place') : name !== 'git credential-store'
@@ -52,7 +52,7 @@ export function writeNamed({ args, state, shell, name }: Invocation): null {
 }
 
 /** A new directory, as the operand at `position` names it. */
-export function makeDirectory({ args, state, shell, name }: Invocation, position: number): null {
+export function makeDirectory({ args, state, shell, name }: ProgramCall, position: number): null {
   const { operands, values } = readOptions(args, [
     'b',
     'B',
@@ -80,7 +80,7 @@ export function makeDirectory({ args, state, shell, name }: Invocation, position
 }
 
 /** Subcommands that run commands they are given. */
-export function runGiven({ args, state, shell, name }: Invocation): null {
+export function runGiven({ args, state, shell, name }: ProgramCall): null {
   const commands = name === 'git grep' ? ['O', 'open-files-in-pager'] : commandOptions
   for (const { value } of readOptions(args, commands).values(...commands)) shell.script(value, state)
   const at = args.findIndex(({ value }) => value === (name === 'git bisect' ? 'run' : 'foreach'))

@@ -1,13 +1,15 @@
 import { posix } from 'node:path'
 import { absolutePath } from '../absolute-path.ts'
 import { charsOf, globRegExp } from '../glob-pattern.ts'
-import { type Arg, argOf, type Invocation } from '../interpreter.ts'
+import { type Arg, argOf, type ProgramCall, type ShellState } from '../interpreter.ts'
 import { type Options, readOptions } from '../options.ts'
+import { withFile } from '../state.ts'
 import { isKnown } from '../unknown.ts'
-import { trackedIn } from './tracked.ts'
+import type { World } from '../world.ts'
+import { repositoryOf, trackedIn } from './tracked-files.ts'
 
 /** `checkout`, `restore`, `switch`, `reset`, `read-tree`, `checkout-index`: files become what git has of them. */
-export function changeTree(invocation: Invocation): null {
+export function changeTree(invocation: ProgramCall): null {
   const { name, args } = invocation
   const options = readOptions(args, valued)
   const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
@@ -35,7 +37,7 @@ const valued = ['s', 'source', 'b', 'B', 'c', 'C', 'orphan', 'pathspec-from-file
 const whole: readonly Arg[] = [argOf(':/')]
 
 /** The paths a command is told, on its line or in a file; of a file that cannot be seen nothing is known. */
-export function chosen({ state, shell, name }: Invocation, options: Options): readonly Arg[] {
+export function chosen({ state, shell, name }: ProgramCall, options: Options): readonly Arg[] {
   const listed = options.values('pathspec-from-file').flatMap(({ value }) => {
     const text = value === '-' ? state.stdin : state.made.files.get(absolutePath(value, state.cwd))
     if (text === null || text === undefined) {
@@ -55,7 +57,7 @@ export function chosen({ state, shell, name }: Invocation, options: Options): re
  * has: the others stay as they are, or become what another commit holds, which cannot be seen.
  */
 export function bringBack(
-  invocation: Invocation,
+  invocation: ProgramCall,
   specs: readonly Arg[],
   how = `${invocation.name} replaces it`,
 ): null {
@@ -101,4 +103,43 @@ function pathspec(value: string): {
     isExcluded: words?.includes('exclude') === true || /[!^]/.test(signs ?? ''),
     isTop: words?.includes('top') === true || signs?.includes('/') === true,
   }
+}
+
+/**
+ * `git rm --cached` and `git read-tree --empty` leave the files where they are, but take them out of the index: to what follows in
+ * the same command they are untracked. `after` is the state this goes into.
+ */
+export function withoutEntries(invocation: ProgramCall, after: ShellState): ShellState | null {
+  const { args, state, name } = invocation
+  const { given, operands } = readOptions(args, ['pathspec-from-file'])
+  const empties = name === 'git read-tree' && given.has('empty')
+  if (!(empties || (name === 'git rm' && given.has('cached'))) || given.has('n') || given.has('dry-run'))
+    return null
+  const cwd = state.cwd === null ? null : posix.normalize(state.cwd)
+  const top = cwd === null ? null : repositoryOf(cwd, invocation.shell.world)
+  if (top === null) return null
+  const path = `${top}/.git/index`
+  const index = worldWithMade(invocation).readText(path, maxIndex)
+  if (index === null) return null
+  const names = operands.map(({ value }) => absolutePath(value, cwd).slice(top.length + 1))
+  const left =
+    empties || names.some((each) => each === '' || /[*?[:]/.test(each)) ? '' : without(index, names)
+  return withFile(after, path, left)
+}
+
+const maxIndex = 8_388_608
+
+/** The disk as it is after what the command itself has written. */
+export function worldWithMade({ shell: { world }, state }: ProgramCall): World {
+  const readText: World['readText'] = (path, maxBytes) =>
+    state.made.files.get(path) ?? world.readText(path, maxBytes)
+  return { ...world, readText }
+}
+
+/** Names of files end with a NUL in an index, those of directories with a slash. */
+function without(index: string, names: readonly string[]): string {
+  return names.reduce(
+    (left, name) => left.replaceAll(`${name}\0`, '\u0001').replaceAll(`${name}/`, '\u0001'),
+    index,
+  )
 }

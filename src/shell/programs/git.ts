@@ -1,14 +1,13 @@
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Invocation, type ShellState } from '../interpreter.ts'
+import { type Arg, argOf, type ProgramCall, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 import { patchFiles } from './editors.ts'
 import { configureGit, makeDirectory, runGitSetting, runGiven, writeNamed } from './git-commands.ts'
-import { withoutEntries, worldWithMade } from './git-index.ts'
-import { bringBack, changeTree, chosen } from './git-tree.ts'
-import { untracked } from './untracked.ts'
+import { bringBack, changeTree, chosen, withoutEntries, worldWithMade } from './git-tree.ts'
+import { untracked } from './tracked-files.ts'
 
 /** Git changes the working tree by paths it is given; what a commit, a stash or a merge holds cannot be seen. */
-export function git(invocation: Invocation): ShellState | null {
+export function git(invocation: ProgramCall): ShellState | null {
   const { words, state } = afterGlobalOptions(invocation)
   const [verb, ...args] = words
   if (verb === undefined) return null
@@ -76,12 +75,12 @@ export function git(invocation: Invocation): ShellState | null {
 }
 
 /** Hooks the command has just written run with whatever git does next. */
-function runOwnHooks({ state, shell }: Invocation): void {
+function runOwnHooks({ state, shell }: ProgramCall): void {
   for (const [path, text] of state.made.files)
     if (/\/\.git\/hooks\/[\w-]+$/.test(path)) shell.script(text, state)
 }
 
-export function afterGlobalOptions({ args, state, shell }: Invocation): {
+export function afterGlobalOptions({ args, state, shell }: ProgramCall): {
   readonly words: readonly Arg[]
   readonly state: ShellState
 } {
@@ -102,7 +101,7 @@ export function afterGlobalOptions({ args, state, shell }: Invocation): {
   return { words: args.slice(index), state: { ...state, cwd } }
 }
 
-function remove(invocation: Invocation): null {
+function remove(invocation: ProgramCall): null {
   const { args, state, shell } = invocation
   const options = readOptions(args, ['pathspec-from-file'])
   const { given, operands } = options
@@ -116,14 +115,14 @@ function remove(invocation: Invocation): null {
   return bringBack(invocation, patterns, 'git rm removes it')
 }
 
-function move(invocation: Invocation): null {
+function move(invocation: ProgramCall): null {
   const { given, operands } = readOptions(invocation.args)
   if (given.has('n') || given.has('dry-run')) return null
   invocation.shell.run([argOf('mv'), ...operands], invocation.state)
   return null
 }
 
-function clean(invocation: Invocation): null {
+function clean(invocation: ProgramCall): null {
   const { args, state, shell } = invocation
   const { given, operands, values } = readOptions(args, ['e', 'exclude'])
   if (given.has('n') || given.has('dry-run') || !(given.has('f') || given.has('force'))) return null
@@ -139,7 +138,7 @@ function clean(invocation: Invocation): null {
   return null
 }
 
-function stash(invocation: Invocation): null {
+function stash(invocation: ProgramCall): null {
   const { args, state, shell } = invocation
   const verb = args[0]?.value ?? 'push'
   if (!/^(?:push|save|-.*)$/.test(verb)) return null
@@ -158,7 +157,7 @@ function stash(invocation: Invocation): null {
   return null
 }
 
-function applyDiff(invocation: Invocation): null {
+function applyDiff(invocation: ProgramCall): null {
   const { args, state } = invocation
   const { given, operands, values } = readOptions(args, [
     'directory',
@@ -177,7 +176,7 @@ function applyDiff(invocation: Invocation): null {
   return null
 }
 
-function outputs({ args, state, shell, name }: Invocation): null {
+function outputs({ args, state, shell, name }: ProgramCall): null {
   const options = readOptions(args, ['o', 'output', 'output-directory'])
   for (const file of options.values('o', 'output')) shell.write(file, `${name} writes it`, state)
   if (name === 'git bundle' && options.operands[0]?.value === 'create' && options.operands[1] !== undefined)

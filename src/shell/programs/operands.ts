@@ -1,5 +1,5 @@
 import { absolutePath } from '../absolute-path.ts'
-import type { Invocation, Program, ShellState } from '../interpreter.ts'
+import type { Program, ProgramCall, ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 import { withFile, withMade } from '../state.ts'
 
@@ -76,7 +76,7 @@ export const operandPrograms: ReadonlyMap<string, Program> = new Map(
 )
 
 /** `mkdir`: what comes later may go in there. */
-export function makeDirectories({ args, state, shell }: Invocation): ShellState {
+export function makeDirectories({ args, state, shell }: ProgramCall): ShellState {
   const { operands } = readOptions(args, ['m', 'mode'])
   for (const each of operands) shell.write(each, 'makes a directory in its place', state)
   const directories = new Set(state.made.directories)
@@ -84,7 +84,7 @@ export function makeDirectories({ args, state, shell }: Invocation): ShellState 
   return withMade(state, { directories })
 }
 
-function changeOperands(invocation: Invocation, program: OperandProgram): ShellState | null {
+function changeOperands(invocation: ProgramCall, program: OperandProgram): ShellState | null {
   const { how, valued = [], skip = 0, instead = [], unless = [], only, entry = false, deep = [] } = program
   const { given, operands } = readOptions(invocation.args, valued)
   if (unless.some((name) => given.has(name))) return null

@@ -1,5 +1,5 @@
 import { absolutePath } from '../absolute-path.ts'
-import { argOf, type Invocation, type Program, type ShellState } from '../interpreter.ts'
+import { argOf, type Program, type ProgramCall, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
 import { withFile } from '../state.ts'
 
@@ -58,7 +58,7 @@ export const outputPrograms: ReadonlyMap<string, Program> = new Map<string, Prog
 ])
 
 /** For a program nothing is known of: what is called an output is taken for one. */
-export function guessedOutput({ args, state, shell, name }: Invocation): null {
+export function guessedOutput({ args, state, shell, name }: ProgramCall): null {
   for (const [index, { value }] of args.entries()) {
     // To compile the pattern takes a hook longer than to see that most words cannot match it.
     if (!value.startsWith('-o') && !value.startsWith('--')) continue
@@ -74,7 +74,7 @@ export function guessedOutput({ args, state, shell, name }: Invocation): null {
   return null
 }
 
-function named(invocation: Invocation, names: readonly string[]): null {
+function named(invocation: ProgramCall, names: readonly string[]): null {
   const { shell, state, name } = invocation
   const options = readOptions(invocation.args, names)
   for (const file of options.values(...names, ...names.map((each) => each.replace(/^-/, ''))))
@@ -83,7 +83,7 @@ function named(invocation: Invocation, names: readonly string[]): null {
 }
 
 /** A new key goes to `privkey.pem` where nothing else is said. */
-function openssl(invocation: Invocation): null {
+function openssl(invocation: ProgramCall): null {
   const { args, shell, state } = invocation
   named(invocation, ['-out', '-keyout', '-writerand', '-CAserial', '-signature_out'])
   const words = args.map(({ value }) => value)
@@ -94,7 +94,7 @@ function openssl(invocation: Invocation): null {
 }
 
 function operandAt(
-  { name, args, state, shell }: Invocation,
+  { name, args, state, shell }: ProgramCall,
   position: number,
   valued: readonly string[] = [],
 ): null {
@@ -104,7 +104,7 @@ function operandAt(
 }
 
 /** `kubectl cp`, `aws s3 cp`, `rclone copyto`: the last word is here, unless it names another machine. */
-function remoteCopy(invocation: Invocation): null {
+function remoteCopy(invocation: ProgramCall): null {
   const { name, args, state, shell } = invocation
   const { operands } = readOptions(args, ['c', 'container', 'n', 'namespace', 'context', 'profile', 'region'])
   const verb = operands.findIndex(({ value }) => /^(?:cp|copy|copyto|mv|move|moveto|rsync|sync)$/.test(value))
@@ -121,14 +121,14 @@ function remoteCopy(invocation: Invocation): null {
   return null
 }
 
-function stepCertificate({ args, state, shell }: Invocation): null {
+function stepCertificate({ args, state, shell }: ProgramCall): null {
   const { operands } = readOptions(args, ['profile', 'ca', 'ca-key', 'not-after', 'san'])
   if (operands[0]?.value === 'certificate' && operands[1]?.value === 'create')
     for (const file of operands.slice(3)) shell.write(file, 'step writes it', state)
   return null
 }
 
-function diskDump({ args, state, shell }: Invocation): ShellState {
+function diskDump({ args, state, shell }: ProgramCall): ShellState {
   const source = args.find(({ value }) => value.startsWith('if='))?.value.slice(3)
   const content =
     source === undefined ? state.stdin : (state.made.files.get(absolutePath(source, state.cwd)) ?? null)
@@ -141,7 +141,7 @@ function diskDump({ args, state, shell }: Invocation): ShellState {
   return next
 }
 
-function typescript({ args, state, shell }: Invocation): null {
+function typescript({ args, state, shell }: ProgramCall): null {
   const written = ['O', 'log-out', 'B', 'log-io', 'T', 'log-timing']
   const options = readOptions(args, ['c', 'command', 'E', 'echo', 'I', 'log-in', 'm', 'o', ...written])
   for (const file of [...options.operands.slice(0, 1), ...options.values(...written)])
@@ -149,7 +149,7 @@ function typescript({ args, state, shell }: Invocation): null {
   return null
 }
 
-function sshKeygen({ args, state, shell }: Invocation): null {
+function sshKeygen({ args, state, shell }: ProgramCall): null {
   const { given, values } = readOptions(args, [
     'f',
     't',
@@ -178,7 +178,7 @@ function sshKeygen({ args, state, shell }: Invocation): null {
 }
 
 /** Both write files whose names begin with a given text. */
-function split({ name, args, state, shell }: Invocation): null {
+function split({ name, args, state, shell }: ProgramCall): null {
   const options = readOptions(args, [
     'l',
     'b',
@@ -207,13 +207,13 @@ function split({ name, args, state, shell }: Invocation): null {
   return null
 }
 
-function second({ name, args, state, shell }: Invocation, valued: readonly string[]): null {
+function second({ name, args, state, shell }: ProgramCall, valued: readonly string[]): null {
   const [, target] = readOptions(args, valued).operands
   if (target !== undefined) shell.write(target, `${name} writes it`, state)
   return null
 }
 
-function vercel({ args, state, shell }: Invocation): null {
+function vercel({ args, state, shell }: ProgramCall): null {
   const { operands } = readOptions(args, ['environment', 'git-branch', 't', 'token', 'S', 'scope', 'cwd'])
   const [first, second, file] = operands.map(({ value }) => value)
   const pulls = first === 'env' && second === 'pull'
@@ -221,7 +221,7 @@ function vercel({ args, state, shell }: Invocation): null {
   return null
 }
 
-function dotenvSet({ args, state, shell, name }: Invocation): null {
+function dotenvSet({ args, state, shell, name }: ProgramCall): null {
   const options = readOptions(args, ['f', 'env-file', 'file', 'fk', 'e'], { operandsFirst: true })
   const verb = options.operands[0]?.value ?? ''
   if (!/^(set|unset|encrypt|decrypt|rotate)$/.test(verb)) return null

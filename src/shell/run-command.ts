@@ -1,27 +1,37 @@
 import { absolutePath, leadsTo } from './absolute-path.ts'
+import { fd, fdPattern, parallel, xargs } from './argument-feeders.ts'
 import { builtins, printInto } from './builtins.ts'
 import { isInterpreter } from './code/interpreter-call.ts'
-import { runInterpreter } from './code/interpreters.ts'
-import { judgeAwk } from './code/judge-awk.ts'
+import { judgeAwk } from './code/judge-code.ts'
+import { runInterpreter } from './code/run-interpreter.ts'
 import { runInContainer } from './containers.ts'
-import { fd, fdPattern, parallel, xargs } from './feed.ts'
-import { type Arg, argOf, type Invocation, type Outcome, type Shell, type ShellState } from './interpreter.ts'
+import { runIndexes } from './expand-parameter.ts'
+import {
+  type Arg,
+  argOf,
+  type CommandOutcome,
+  type ProgramCall,
+  type Shell,
+  type ShellState,
+} from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { printers, silent } from './printers.ts'
-import { programPath } from './program-path.ts'
 import { find } from './programs/find.ts'
 import { programs } from './programs/index.ts'
 import { guessedOutput } from './programs/outputs.ts'
-import { runMake, runNpm } from './run-definitions.ts'
-import { runIndexes } from './run-hidden.ts'
-import { runShell, runSource, scriptOf } from './run-shell.ts'
+import { runMake, runNpm, runShell, runSource, scriptOf } from './run-scripts.ts'
 import { shells } from './shell-call.ts'
 import { leaveSubshell, withVariable } from './state.ts'
 import { isKnown, searchResult } from './unknown.ts'
+import { programPath } from './world.ts'
 import { unwrap, type WrapperEffect } from './wrappers.ts'
 
 /** One command whose words are known as far as they can be. */
-export function runWords(words: readonly Arg[], state: ShellState, shell: Shell): readonly Outcome[] {
+export function runCommand(
+  words: readonly Arg[],
+  state: ShellState,
+  shell: Shell,
+): readonly CommandOutcome[] {
   const [first, ...args] = words
   if (first === undefined) return [{ state, ok: true, out: '' }]
   if (!isKnown(first.value)) {
@@ -55,7 +65,7 @@ function madeProgram(name: string, { made, variables }: ShellState): string | un
   return [...made.files.keys()].find((path) => path.endsWith(`/${name}`))
 }
 
-function runProgram(invocation: Invocation, path: string): readonly Outcome[] {
+function runProgram(invocation: ProgramCall, path: string): readonly CommandOutcome[] {
   const { name, args, state, shell } = invocation
   const builtin = builtins.get(name)
   if (builtin !== undefined) return builtin(invocation)
@@ -151,12 +161,12 @@ function ends(name: string): boolean | null {
   return name === 'false' ? false : null
 }
 
-function unknown(state: ShellState): Outcome {
+function unknown(state: ShellState): CommandOutcome {
   return { state, ok: null, out: null }
 }
 
 /** Another process: what it sets is gone with it, what it did to the disk is not. */
-function apart({ state }: Invocation, outcomes: readonly Outcome[]): readonly Outcome[] {
+function apart({ state }: ProgramCall, outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
   if (outcomes.length === 0) return [unknown(state)]
   return outcomes.map((outcome) => ({ ...outcome, state: leaveSubshell(state, outcome.state) }))
 }
@@ -167,7 +177,7 @@ function runAlias(
   args: readonly Arg[],
   state: ShellState,
   shell: Shell,
-): readonly Outcome[] {
+): readonly CommandOutcome[] {
   const aliases = new Map(state.aliases)
   aliases.delete(name)
   const rest = args.map(({ value }) => `'${value.replaceAll("'", "'\\''")}'`).join(' ')
@@ -177,7 +187,7 @@ function runAlias(
 }
 
 /** The commands of a table `crontab` reads, behind their five fields or a word such as `@daily`. */
-function scheduled({ args, state }: Invocation): readonly string[] {
+function scheduled({ args, state }: ProgramCall): readonly string[] {
   const [file] = readOptions(args, ['u']).operands
   const text =
     file === undefined || file.value === '-'

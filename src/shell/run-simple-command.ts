@@ -1,11 +1,11 @@
 import type { Assignment, Command, Word } from 'unbash'
-import type { Arg, Cursor, Outcome, Shell, ShellState, ShellValue } from './interpreter.ts'
+import { runHidden, runIndexes } from './expand-parameter.ts'
+import type { Arg, CommandOutcome, Cursor, Shell, ShellState, ShellValue } from './interpreter.ts'
 import { closeRedirects, openRedirects } from './redirects.ts'
-import { runHidden, runIndexes } from './run-hidden.ts'
 import { withVariable } from './state.ts'
 
 /** A command with its assignments, words and redirections. */
-export function runSimple(node: Command, state: ShellState, shell: Shell): readonly Outcome[] {
+export function runSimpleCommand(node: Command, state: ShellState, shell: Shell): readonly CommandOutcome[] {
   const at: Cursor = { state }
   const words: Arg[] = node.name === undefined ? [] : [...shell.expand(node.name, at)]
   let end = -1

@@ -13,21 +13,21 @@ import type {
   Word,
 } from 'unbash'
 import { forEachChild } from 'unbash'
-import type { Cursor, Outcome, Shell, ShellState } from './interpreter.ts'
+import type { CommandOutcome, Cursor, Shell, ShellState } from './interpreter.ts'
 import { closeRedirects, openRedirects } from './redirects.ts'
-import { runSimple } from './run-simple.ts'
+import { runSimpleCommand } from './run-simple-command.ts'
 import { distinct, leaveSubshell, onlyStates, withVariable } from './state.ts'
 import { hole } from './unknown.ts'
 
 /** Every way a piece of shell may go, from one state. */
-export function walkNode(node: SyntaxNode, state: ShellState, shell: Shell): readonly Outcome[] {
+export function followNode(node: SyntaxNode, state: ShellState, shell: Shell): readonly CommandOutcome[] {
   if (state.ended || shell.spent()) return [done(state, null)]
   switch (node.type) {
     case 'Script':
     case 'CompoundList':
       return sequence(node.commands, state, shell)
     case 'Statement': {
-      const outcomes = walkNode(node.command, state, shell)
+      const outcomes = followNode(node.command, state, shell)
       return node.background === true
         ? outcomes.map((outcome) => done(leaveSubshell(state, outcome.state)))
         : outcomes
@@ -37,18 +37,18 @@ export function walkNode(node: SyntaxNode, state: ShellState, shell: Shell): rea
     case 'Pipeline':
       return pipeline(node, state, shell)
     case 'Command':
-      return runSimple(node satisfies Command, state, shell)
+      return runSimpleCommand(node satisfies Command, state, shell)
     case 'Redirected':
       return redirected(node.command, node.redirects, state, shell)
     case 'Subshell':
-      return walkNode(node.body, state, shell).map((outcome) => ({
+      return followNode(node.body, state, shell).map((outcome) => ({
         ...outcome,
         state: leaveSubshell(state, outcome.state),
       }))
     case 'BraceGroup':
-      return walkNode(node.body, state, shell)
+      return followNode(node.body, state, shell)
     case 'Coproc':
-      return walkNode(node.body, state, shell).map((outcome) => done(leaveSubshell(state, outcome.state)))
+      return followNode(node.body, state, shell).map((outcome) => done(leaveSubshell(state, outcome.state)))
     case 'Function':
       return [done({ ...state, functions: new Map(state.functions).set(node.name.value, node.body) })]
     case 'If':
@@ -59,7 +59,7 @@ export function walkNode(node: SyntaxNode, state: ShellState, shell: Shell): rea
     case 'While':
       return loop(node, state, shell)
     case 'ArithmeticFor':
-      return [done(state), ...walkNode(node.body, state, shell)]
+      return [done(state), ...followNode(node.body, state, shell)]
     case 'Case':
       return choices(node, state, shell)
     default:
@@ -68,17 +68,21 @@ export function walkNode(node: SyntaxNode, state: ShellState, shell: Shell): rea
   }
 }
 
-function done(state: ShellState, ok: boolean | null = true): Outcome {
+function done(state: ShellState, ok: boolean | null = true): CommandOutcome {
   return { state, ok, out: '' }
 }
 
-function sequence(statements: readonly Statement[], state: ShellState, shell: Shell): readonly Outcome[] {
-  let outcomes: readonly Outcome[] = [done(state)]
+function sequence(
+  statements: readonly Statement[],
+  state: ShellState,
+  shell: Shell,
+): readonly CommandOutcome[] {
+  let outcomes: readonly CommandOutcome[] = [done(state)]
   for (const statement of statements)
     outcomes = shell.few(
       distinct(
         onlyStates(outcomes).flatMap(({ state: from, out }) =>
-          walkNode(statement, from, shell).map((next) => ({ ...next, out: joined(out, next.out) })),
+          followNode(statement, from, shell).map((next) => ({ ...next, out: joined(out, next.out) })),
         ),
       ),
     )
@@ -89,18 +93,18 @@ function joined(first: string | null, second: string | null): string | null {
   return first === null || second === null ? null : first + second
 }
 
-function chain({ commands, operators }: AndOr, state: ShellState, shell: Shell): readonly Outcome[] {
+function chain({ commands, operators }: AndOr, state: ShellState, shell: Shell): readonly CommandOutcome[] {
   const [first, ...rest] = commands
   if (first === undefined) return [done(state)]
-  let outcomes = walkNode(first, state, shell)
+  let outcomes = followNode(first, state, shell)
   for (const [index, command] of rest.entries()) {
     const wanted = operators[index] === '&&'
     outcomes = shell.few(
       distinct(
-        outcomes.flatMap((outcome): readonly Outcome[] => {
+        outcomes.flatMap((outcome): readonly CommandOutcome[] => {
           const skipped = { ...outcome, ok: !wanted }
           if (outcome.ok === !wanted || outcome.state.ended) return [skipped]
-          const taken = walkNode(command, outcome.state, shell).map((next) => ({
+          const taken = followNode(command, outcome.state, shell).map((next) => ({
             ...next,
             out: joined(outcome.out, next.out),
           }))
@@ -112,18 +116,22 @@ function chain({ commands, operators }: AndOr, state: ShellState, shell: Shell):
   return outcomes
 }
 
-function pipeline({ commands, prefixes }: Pipeline, state: ShellState, shell: Shell): readonly Outcome[] {
+function pipeline(
+  { commands, prefixes }: Pipeline,
+  state: ShellState,
+  shell: Shell,
+): readonly CommandOutcome[] {
   const negated = prefixes.some(({ type }) => type === 'Negation')
   if (commands.length === 1 && commands[0] !== undefined)
-    return walkNode(commands[0], state, shell).map((outcome) => ({
+    return followNode(commands[0], state, shell).map((outcome) => ({
       ...outcome,
       ok: negated && outcome.ok !== null ? !outcome.ok : outcome.ok,
     }))
   let inside = state
-  let outcomes: readonly Outcome[] = [done(state)]
+  let outcomes: readonly CommandOutcome[] = [done(state)]
   for (const [index, command] of commands.entries()) {
     const stdin = index === 0 ? state.stdin : outputOf(outcomes)
-    outcomes = walkNode(command, { ...inside, stdin }, shell)
+    outcomes = followNode(command, { ...inside, stdin }, shell)
     for (const outcome of outcomes) inside = leaveSubshell(inside, outcome.state)
   }
   // Some shells run the last command in place: what it reads into variables stays.
@@ -135,7 +143,7 @@ function pipeline({ commands, prefixes }: Pipeline, state: ShellState, shell: Sh
   )
 }
 
-function outputOf(outcomes: readonly Outcome[]): string | null {
+function outputOf(outcomes: readonly CommandOutcome[]): string | null {
   const [first] = outcomes
   return first !== undefined && outcomes.every(({ out }) => out === first.out) ? first.out : null
 }
@@ -145,57 +153,61 @@ function redirected(
   redirects: readonly Redirection[],
   state: ShellState,
   shell: Shell,
-): readonly Outcome[] {
+): readonly CommandOutcome[] {
   const at: Cursor = { state }
   const opened = openRedirects(redirects, at, shell)
-  return walkNode(command, at.state, shell).map((outcome) => {
+  return followNode(command, at.state, shell).map((outcome) => {
     const closed = closeRedirects(opened, outcome, shell)
     return { ...closed, state: { ...closed.state, stdin: state.stdin, descriptors: state.descriptors } }
   })
 }
 
-function branches(node: If, state: ShellState, shell: Shell): readonly Outcome[] {
-  let open = onlyStates(walkNode(node.clause, state, shell))
-  const closed: Outcome[] = open.flatMap((outcome) => walkNode(node.then, outcome.state, shell))
+function branches(node: If, state: ShellState, shell: Shell): readonly CommandOutcome[] {
+  let open = onlyStates(followNode(node.clause, state, shell))
+  const closed: CommandOutcome[] = open.flatMap((outcome) => followNode(node.then, outcome.state, shell))
   for (const { clause, then } of node.elif) {
-    open = onlyStates(open.flatMap((outcome) => walkNode(clause, outcome.state, shell)))
-    closed.push(...open.flatMap((outcome) => walkNode(then, outcome.state, shell)))
+    open = onlyStates(open.flatMap((outcome) => followNode(clause, outcome.state, shell)))
+    closed.push(...open.flatMap((outcome) => followNode(then, outcome.state, shell)))
   }
   const otherwise = node.else
   closed.push(
     ...(otherwise === undefined
       ? open.map((outcome) => done(outcome.state))
-      : open.flatMap((outcome) => walkNode(otherwise, outcome.state, shell))),
+      : open.flatMap((outcome) => followNode(otherwise, outcome.state, shell))),
   )
   return shell.few(distinct(closed))
 }
 
-function each({ name, wordlist, body }: For | Select, state: ShellState, shell: Shell): readonly Outcome[] {
+function each(
+  { name, wordlist, body }: For | Select,
+  state: ShellState,
+  shell: Shell,
+): readonly CommandOutcome[] {
   const at: Cursor = { state }
   const words =
     wordlist === undefined
       ? state.parameters
       : wordlist.flatMap((word) => shell.expand(word, at).map(({ value }) => value))
-  let outcomes: readonly Outcome[] = [done(at.state)]
+  let outcomes: readonly CommandOutcome[] = [done(at.state)]
   const rounds = shell.rounds(words.length)
   for (const word of words.length > rounds ? [...words.slice(0, rounds), hole] : words)
     outcomes = shell.few(
       onlyStates(
-        outcomes.flatMap((outcome) => walkNode(body, withVariable(outcome.state, name.value, word), shell)),
+        outcomes.flatMap((outcome) => followNode(body, withVariable(outcome.state, name.value, word), shell)),
       ),
     )
   return outcomes.map(({ state: after }) => ({ state: after, ok: null, out: null }))
 }
 
-function loop({ clause, body }: While, state: ShellState, shell: Shell): readonly Outcome[] {
-  const all: Outcome[] = []
-  let current: readonly Outcome[] = [done(state)]
+function loop({ clause, body }: While, state: ShellState, shell: Shell): readonly CommandOutcome[] {
+  const all: CommandOutcome[] = []
+  let current: readonly CommandOutcome[] = [done(state)]
   for (let round = 0; current.length > 0; round += 1) {
-    const tested = current.flatMap((outcome) => walkNode(clause, outcome.state, shell))
+    const tested = current.flatMap((outcome) => followNode(clause, outcome.state, shell))
     all.push(...tested.filter(({ ok }) => ok !== true))
     const next = tested
       .filter(({ ok }) => ok !== false)
-      .flatMap((outcome) => walkNode(body, outcome.state, shell))
+      .flatMap((outcome) => followNode(body, outcome.state, shell))
     current = shell.few(distinct(next))
     // Twice shows what one round does to the next; as long as lines are read, each is another.
     const reads = current.some(({ state: { stdin } }) => stdin !== null && stdin !== '')
@@ -206,11 +218,11 @@ function loop({ clause, body }: While, state: ShellState, shell: Shell): readonl
   )
 }
 
-function choices({ word, items }: Case, state: ShellState, shell: Shell): readonly Outcome[] {
+function choices({ word, items }: Case, state: ShellState, shell: Shell): readonly CommandOutcome[] {
   visitSubstitutions(word, state, shell)
   const taken = items.flatMap((item) => {
     for (const pattern of item.pattern) visitSubstitutions(pattern, state, shell)
-    return walkNode(item.body, state, shell)
+    return followNode(item.body, state, shell)
   })
   return shell.few(distinct([done(state), ...taken]))
 }

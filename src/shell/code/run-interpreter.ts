@@ -1,11 +1,11 @@
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Invocation } from '../interpreter.ts'
+import { type Arg, argOf, type ProgramCall } from '../interpreter.ts'
+import { readOptions } from '../options.ts'
 import { readInterpreterCall } from './interpreter-call.ts'
 import { judgeCode } from './judge-code.ts'
-import { runModule } from './python-modules.ts'
 
 /** Judges code in arguments (`python -c`, `node -e`), on standard input, and in a file that the command wrote itself. */
-export function runInterpreter(invocation: Invocation): null {
+export function runInterpreter(invocation: ProgramCall): null {
   const { name, args, state, shell } = invocation
   const call = readInterpreterCall(name, args)
   if (call === null) return null
@@ -86,4 +86,35 @@ function decoded(text: string): string {
   } catch {
     return text
   }
+}
+
+/** `python -m`: modules of the library, and some others, that write files they are told. */
+function runModule({ args, state, shell }: ProgramCall): void {
+  const module = args[1]?.value ?? ''
+  const rest = args.slice(2)
+  const { given, operands, values } = readOptions(rest, ['c', 'create', 'e', 'extract', 'f', 'file', 'o'])
+  const written = (() => {
+    switch (module) {
+      case 'json.tool':
+        return operands.slice(1, 2)
+      case 'zipfile':
+      case 'tarfile':
+        return values('c', 'create')
+      case 'venv':
+      case 'virtualenv':
+        return operands
+      case 'dotenv':
+        return /^(?:set|unset)$/.test(operands[0]?.value ?? '')
+          ? values('f', 'file').length > 0
+            ? values('f', 'file')
+            : [argOf('.env')]
+          : []
+      case 'zipapp':
+        return values('o')
+      default:
+        return []
+    }
+  })()
+  if (module === 'venv' && given.has('h')) return
+  for (const file of written) shell.write(file, `python -m ${module} writes it`, state)
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { madeUpWorld } from '../../guard-engine/world.conformance.ts'
-import { gitBlobId } from './git-blob-id.ts'
-import { trackedIn } from './tracked.ts'
+import { gitBlobId, trackedIn } from './tracked-files.ts'
 
 const root = '/home/dev/app'
 

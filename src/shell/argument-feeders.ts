@@ -1,10 +1,10 @@
 import { absolutePath } from './absolute-path.ts'
-import { type Arg, argOf, type Invocation } from './interpreter.ts'
+import { type Arg, argOf, type ProgramCall } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { hole } from './unknown.ts'
 
 /** `xargs` and `parallel` put what they read behind a command, or in the place that is marked in it. */
-export function xargs({ args, state, shell }: Invocation): void {
+export function xargs({ args, state, shell }: ProgramCall): void {
   const valued = [
     '-I',
     '-n',
@@ -45,7 +45,7 @@ export function xargs({ args, state, shell }: Invocation): void {
       )
 }
 
-export function parallel({ args, state, shell }: Invocation): void {
+export function parallel({ args, state, shell }: ProgramCall): void {
   const at = args.findIndex(({ value }) => /^:::+\+?$/.test(value))
   const before = at === -1 ? args : args.slice(0, at)
   const { start } = afterOptions(before, [
@@ -73,7 +73,7 @@ export function parallel({ args, state, shell }: Invocation): void {
 }
 
 /** `fd PATTERN -x cmd`: all of a directory is taken to be found. */
-export function fd({ args, state, shell }: Invocation, found: string): void {
+export function fd({ args, state, shell }: ProgramCall, found: string): void {
   const at = args.findIndex(({ value }) => /^(?:-[xX]|--exec|--exec-batch)$/.test(value))
   if (at === -1) return
   const words = args.slice(at + 1)
