@@ -1,19 +1,17 @@
 import type { Command } from 'commander'
-import { allCommands } from '../src/cli/all-commands.ts'
 import { createProgram } from '../src/cli/program.ts'
 
 /** docs/cli.md: every command with its arguments and options, from the commands themselves. */
-export function cliReference(): string {
+export async function cliReference(): Promise<string> {
   const silent = { write: () => {}, isTTY: false, columns: 100, color: false }
-  const context = {
+  const program = await createProgram({
     cwd: '.',
     env: {},
     stdout: silent,
     stderr: silent,
     signal: new AbortController().signal,
     setExitCode: () => {},
-  }
-  const program = createProgram(context, allCommands(context))
+  })
   const sections = leaves(program).map(({ path, command }) => section(path, command))
   return `# Command reference
 

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..')
 const files: Record<string, string> = {
   ...jsonSchemas(),
   ...openApiFile(),
-  'docs/cli.md': cliReference(),
+  'docs/cli.md': await cliReference(),
   'docs/plugin-config.md': pluginConfigReference(),
 }
 const stale = Object.entries(files).filter(([file, text]) => read(join(root, file)) !== text)

@@ -3,7 +3,7 @@ import { createFixture, type FsFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
 import { readAgentFile } from '../verifier/agent-file.ts'
 import type { CliContext } from './context.ts'
-import { runInit } from './run-init.ts'
+import { runInit } from './init.ts'
 
 async function init(files: Record<string, string>, flags: Parameters<typeof runInit>[0] = {}) {
   const fixture = await createFixture(files)

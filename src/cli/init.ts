@@ -1,4 +1,8 @@
+import { join, resolve } from 'node:path'
 import { Command } from 'commander'
+import { GantryError } from '../core/error.ts'
+import { entryKind, isDirectory } from '../io/path-kind.ts'
+import { plainLine } from '../report/plain-text.ts'
 import type { CliContext } from './context.ts'
 
 interface InitFlags {
@@ -9,14 +13,44 @@ interface InitFlags {
 
 export function initCommand(context: CliContext): Command {
   return new Command('init')
-    .description(
-      'Write an agent.yaml for this repository: its image and the commands that verify it, by what is in it.',
-    )
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
     .option('--image <name>', 'the image of the sandbox (default: by the toolchain that was found)')
     .option('--print', 'print the file and write nothing')
-    .action(async (flags: InitFlags) => {
-      const { runInit } = await import('./run-init.ts')
-      await runInit(flags, context)
+    .action((flags: InitFlags) => runInit(flags, context))
+}
+
+/** `gantry init`, once the flags are known. */
+export async function runInit({ root, image, print }: InitFlags, { cwd, stdout }: CliContext): Promise<void> {
+  const { proposeAgentFile } = await import('../verifier/propose-agent-file.ts')
+  const { lookAtProject } = await import('../guard-engine/project/look-at-project.ts')
+  const { defaultSettings } = await import('../guard-engine/settings/settings.ts')
+  const { writeFileAtomic } = await import('../io/files.ts')
+  const { findGitTop } = await import('../io/find-git-top.ts')
+  const directory = resolve(cwd, root ?? '.')
+  if (!isDirectory(directory))
+    throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
+      hint: 'Name the repository with --root DIR.',
     })
+  const repository = root === undefined ? (findGitTop(directory) ?? directory) : directory
+  const path = join(repository, 'agent.yaml')
+  // What is there, if only a link to nowhere, is somebody's.
+  if (print !== true && entryKind(path) !== null)
+    throw new GantryError('USAGE', `${path} is there already`, {
+      hint: 'Change it by hand, or see what would be proposed with --print.',
+    })
+  const facts = await lookAtProject(repository, defaultSettings, { entries: false })
+  const proposed = proposeAgentFile(facts, image)
+  if (print === true) {
+    stdout.write(proposed.text)
+    return
+  }
+  writeFileAtomic(path, proposed.text)
+  stdout.write(`Wrote ${path}: ${proposed.image}\n`)
+  for (const { command, source } of proposed.steps)
+    stdout.write(`  ${plainLine(command)}  (${plainLine(source)})\n`)
+  stdout.write(
+    proposed.steps.length === 0
+      ? 'No command that verifies this project was found: write one into it. Until then gantry verify fails.\n'
+      : 'Look at it, then try: gantry verify\n',
+  )
 }

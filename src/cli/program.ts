@@ -1,9 +1,100 @@
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
+import { type ExitCode, exitCode } from '../core/exit-code.ts'
 import { version } from '../core/version.ts'
 import type { CliContext } from './context.ts'
 
-/** The program `gantry` with the given commands. */
-export function createProgram(context: CliContext, commands: readonly Command[]): Command {
+interface Entry {
+  /** As the overview shows it: the name, and what follows it. */
+  readonly usage: string
+  readonly description: string
+  readonly load: () => Promise<(context: CliContext) => Command>
+}
+
+/** Every top-level command. Only the one that is asked for is loaded. */
+const entries: readonly Entry[] = [
+  {
+    usage: 'test [options] [path...]',
+    description: 'Test how well an agent uses a command-line tool: run scenarios, check the results, report.',
+    load: async () => (await import('./test.ts')).testCommand,
+  },
+  {
+    usage: 'scenario',
+    description: 'List, show, check and create scenarios.',
+    load: async () => (await import('./scenario/index.ts')).scenarioCommand,
+  },
+  {
+    usage: 'init [options]',
+    description: 'Write an agent.yaml with the image and the verification commands found in this repository.',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
+    usage: 'verify [options]',
+    description: 'Run the verification steps of agent.yaml in a sandbox and report PASS or FAIL.',
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  {
+    usage: 'task',
+    description: 'Let an agent do coding tasks, one at a time per repository, each verified in a sandbox.',
+    load: async () => (await import('./task/index.ts')).taskCommand,
+  },
+  {
+    usage: 'serve [options]',
+    description: 'Serve the tasks of repositories over HTTP and work on the queue until Ctrl-C.',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
+    usage: 'guard',
+    description: 'Guard coding agents with hooks: install, check, explain and unlock them.',
+    load: async () => (await import('./guard/index.ts')).guardCommand,
+  },
+  {
+    usage: 'plan',
+    description: 'Work through IMPLEMENTATION_PLAN.md with an agent, verifying one task at a time.',
+    load: async () => (await import('./plan/index.ts')).planCommand,
+  },
+  {
+    usage: 'plugin',
+    description:
+      'Evaluate a Claude Code plugin: does each component fire when it should, and only then, and what does it cost?',
+    load: async () => (await import('./plugin/index.ts')).pluginCommand,
+  },
+  {
+    usage: 'runs',
+    description: 'List, show, report, export, keep and clean stored runs.',
+    load: async () => (await import('./runs/index.ts')).runsCommand,
+  },
+  {
+    usage: 'boundary',
+    description: 'Script, record, replay, meter or break the calls between a program and its model.',
+    load: async () => (await import('./boundary/index.ts')).boundaryCommand,
+  },
+  {
+    usage: 'doctor [options]',
+    description:
+      'Check agent.yaml, agents, models and sandboxes, and print the command that fixes each problem.',
+    load: async () => (await import('./doctor/index.ts')).doctorCommand,
+  },
+]
+
+/** Runs any command line. Resolves to the exit code of bad usage, or to null when the command ended by itself. */
+export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode | null> {
+  try {
+    const [first, second] = argv.filter((word) => !word.startsWith('-'))
+    const program = await createProgram(context, (first === 'help' ? second : first) ?? null)
+    await program.parseAsync(argv, { from: 'user' })
+    return null
+  } catch (error) {
+    // Commander has already printed the help or the error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.pass : exitCode.usage
+    throw error
+  }
+}
+
+/** With `wanted`, every other command is a name and a description. The reference in docs/ is generated without it. */
+export async function createProgram(context: CliContext, wanted?: string | null): Promise<Command> {
+  const usages = new Map(
+    [...entries.map(({ usage }) => usage), 'help [command]'].map((usage) => [nameOf(usage), usage]),
+  )
   const program = new Command('gantry')
     .description(
       'The deterministic scaffold around coding agents: the model proposes, deterministic code disposes.',
@@ -11,17 +102,27 @@ export function createProgram(context: CliContext, commands: readonly Command[])
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
-    .showHelpAfterError('(add --help to see what is possible)')
+    .configureHelp({ subcommandTerm: (command) => usages.get(command.name()) ?? command.name() })
+    .showHelpAfterError('(add --help to see the usage)')
     .addHelpText(
       'after',
       `\nExit codes: 0 pass · 1 checks failed · 2 bad usage or input · 3 infrastructure · 4 inconclusive or partial with --strict · 130 interrupted`,
     )
-  for (const command of commands) program.addCommand(command)
+  for (const { usage, description, load } of entries) {
+    const name = nameOf(usage)
+    const isLoaded = wanted === undefined || wanted === name
+    const command = isLoaded ? (await load())(context) : new Command(name)
+    program.addCommand(command.description(description))
+  }
   for (const command of [program, ...descendants(program)]) adapt(command, context)
   return program
 }
 
-/** Commander prints and exits by itself unless told otherwise; here everything goes through the context. */
+function nameOf(usage: string): string {
+  return usage.split(' ')[0] ?? usage
+}
+
+/** Commander prints and exits by itself by default; here everything goes through the context. */
 function adapt(command: Command, context: CliContext): void {
   command.exitOverride()
   command.configureOutput({

@@ -5,16 +5,18 @@ import { createRedaction } from '../core/redaction.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
 import { accessLog } from '../server/access-log.ts'
+import type { TaskDesk } from '../server/handlers.ts'
 import { type GantryServer, openServer } from '../server/open-server.ts'
 import { isLoopback } from '../server/own-hosts.ts'
 import { type ServeToken, serveToken } from '../server/serve-token.ts'
+import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
+import { checkSubmission } from '../task/validate-start.ts'
 import type { WorkerContext } from '../task/worker/do-task.ts'
+import { continuedSubmission, submitTask, type TaskSubmission } from '../task/worker/submit-task.ts'
 import { workOnQueue } from '../task/worker/work-on-queue.ts'
 import type { CliContext } from './context.ts'
-import { taskDesk } from './serve-desk.ts'
-import { withQueue } from './task/open-task-queue.ts'
 import { repositoryOf } from './task/task-flags.ts'
-import { workerPowers } from './task/worker-powers.ts'
+import { withQueue } from './task/task-queue.ts'
 
 export interface ServeFlags {
   readonly host: string
@@ -60,7 +62,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
     const go = AbortSignal.any([signal, stop.signal])
     const working = Promise.all(
       repositories.map((repository) =>
-        keepWorking(repository, go, workerPowers(context, queue, store), context),
+        keepWorking(repository, go, { queue, store, env, argv: ['gantry', 'task'] }, context),
       ),
     )
     working.catch(() => stop.abort())
@@ -81,12 +83,12 @@ const pauseMs = 5_000
 async function keepWorking(
   repository: string,
   signal: AbortSignal,
-  powers: WorkerContext,
+  worker: WorkerContext,
   { stderr }: CliContext,
 ): Promise<void> {
   while (!signal.aborted)
     try {
-      await workOnQueue({ repository, until: 'told', signal }, powers)
+      await workOnQueue({ repository, until: 'told', signal }, worker)
     } catch (error) {
       if (!(error instanceof GantryError)) throw error
       stderr.write(`The worker stopped: ${error.message}. It begins again in ${pauseMs / 1000} s.\n`)
@@ -127,4 +129,34 @@ function announce(
   stdout.write(`Listening on ${url}\n`)
   stdout.write(`The token is in ${where}\n`)
   for (const repository of repositories) stdout.write(`Serving ${repository}\n`)
+}
+
+/** Tasks that come by HTTP: checked as those of the command line are, and queued. */
+export function taskDesk(context: Pick<CliContext, 'env' | 'signal'>, queue: TaskQueue): TaskDesk {
+  const queued = async (submission: TaskSubmission): Promise<QueuedTask> => {
+    await checkSubmission(submission, context)
+    return submitTask(queue, submission, createRedaction([], context.env))
+  }
+  const again = (how: 'apply' | 'retry', id: string): Promise<QueuedTask> => {
+    const task = queue.get(id)
+    if (task === null) throw new GantryError('NOT_FOUND', `there is no task ${id}`)
+    return queued(continuedSubmission(how, task))
+  }
+  return {
+    submit: ({ description, repository, dry_run, verbose, agent, model, sandbox, max_cost_usd }) =>
+      queued({
+        repository,
+        description,
+        dryRun: dry_run,
+        verbose,
+        options: {
+          ...(agent !== undefined && { agent }),
+          ...(model !== undefined && { model }),
+          ...(sandbox !== undefined && { sandbox }),
+          ...(max_cost_usd !== undefined && { max_cost_usd }),
+        },
+      }),
+    retry: (id) => again('retry', id),
+    apply: (id) => again('apply', id),
+  }
 }

@@ -5,7 +5,6 @@ import type { ServeFlags } from './serve-tasks.ts'
 
 export function serveCommand(context: CliContext): Command {
   return new Command('serve')
-    .description('Serve the tasks of repositories over HTTP, and work on what is queued, until Ctrl-C.')
     .optionsGroup('Where:')
     .option('--host <address>', 'address to listen on; any but loopback needs a token of yours', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes any free one', port, 7777)

@@ -1,13 +1,11 @@
 import { Command, Option } from 'commander'
-import { replayModes } from '../models/boundary/model-link.ts'
-import { judgeBatchModes } from '../scenario/judge-batch.ts'
+import { type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
+import { type JudgeBatchMode, judgeBatchModes } from '../scenario/judge-batch.ts'
 import type { CliContext } from './context.ts'
 import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
-import type { TestFlags } from './test-flags.ts'
 
 export function testCommand(context: CliContext): Command {
   return new Command('test')
-    .description('Test how well an agent uses a command-line tool: run scenarios, check the results, report.')
     .argument('[path...]', 'scenario files, directories, globs or names (default: those of gantry.yaml)')
     .optionsGroup('What to run:')
     .option('-s, --scenario <name>', 'a scenario by file or name; the same as naming it', repeated)
@@ -76,4 +74,45 @@ export function testCommand(context: CliContext): Command {
       const { runTest } = await import('./run-test.ts')
       await runTest(paths, flags, context)
     })
+}
+
+/** Flags of `gantry test`, as commander hands them over. Absent means: the file or the default decides. */
+export interface TestFlags {
+  readonly scenario?: string[]
+  readonly agent?: string[]
+  readonly model?: string[]
+  readonly profile?: string
+  readonly targetBinary?: string
+  readonly config?: string
+  readonly filter?: string[]
+  readonly tag?: string[]
+  readonly allTags?: boolean
+  readonly tier?: number
+  readonly shard?: string
+  readonly repeat?: number
+  readonly concurrency?: number
+  readonly timeout?: number
+  readonly judge: boolean
+  readonly judgeModel?: string
+  readonly judgeBatch?: JudgeBatchMode
+  readonly cache: boolean
+  readonly replay?: ReplayMode
+  readonly cassettes?: string
+  readonly fault?: string[]
+  readonly maxCostUsd?: number
+  readonly maxTime?: number
+  readonly maxPause?: number
+  readonly infraRetries?: number
+  readonly maxInfraRate?: number
+  readonly threshold?: number
+  readonly strict?: boolean
+  readonly baseline?: string
+  readonly seed?: number
+  readonly plan?: boolean
+  readonly dryRun?: boolean
+  readonly resume?: string
+  readonly rerunFailed?: string | boolean
+  readonly watch?: boolean
+  readonly json?: boolean
+  readonly reporter?: string[]
 }

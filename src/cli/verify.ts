@@ -5,7 +5,6 @@ import type { VerifyFlags } from './run-verify.ts'
 
 export function verifyCommand(context: CliContext): Command {
   return new Command('verify')
-    .description('Run the steps of agent.yaml in a sandbox, and say whether the repository as it is passes.')
     .addOption(
       new Option(
         '--sandbox <engine>',

@@ -8,7 +8,7 @@ import type { Store } from '../store/contract.ts'
 import { openStore } from '../store/open-store.ts'
 import type { TaskQueue } from '../store/queue/contract.ts'
 import { openQueue } from '../store/queue/open-queue.ts'
-import { submissionAgain, submitTask } from '../task/worker/submit-task.ts'
+import { continuedSubmission, submitTask } from '../task/worker/submit-task.ts'
 import { type AccessLog, accessLog } from './access-log.ts'
 import { createApp } from './create-app.ts'
 import { handlers, type TaskDesk } from './handlers.ts'
@@ -76,7 +76,7 @@ function deskOf(queue: TaskQueue): TaskDesk {
   const again = (how: 'apply' | 'retry', id: string) => {
     const task = queue.get(id)
     if (task === null) throw new Error(`${id} was there a moment ago`)
-    return submitTask(queue, submissionAgain(how, task))
+    return submitTask(queue, continuedSubmission(how, task))
   }
   return {
     submit: ({ description, repository, dry_run: dryRun, verbose }) =>

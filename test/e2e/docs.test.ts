@@ -15,7 +15,6 @@ import { gemini } from '../../src/agents/gemini/gemini.ts'
 import { agentSchema } from '../../src/agents/index.ts'
 import { opencode } from '../../src/agents/opencode/opencode.ts'
 import { scriptSchema } from '../../src/agents/scripted/schema.ts'
-import { allCommands } from '../../src/cli/all-commands.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { gateSchema, gates } from '../../src/gates/index.ts'
@@ -61,6 +60,8 @@ const kinds: Readonly<Record<string, z.ZodType>> = {
   workflow: z.looseObject({ jobs: z.record(z.string(), z.unknown()) }),
 }
 
+const everyCommand = await program()
+
 test('every link in the documentation leads to a file and a heading that are there', () => {
   const broken = documents.flatMap((document) =>
     linksOf(document)
@@ -100,7 +101,7 @@ test('every gantry command mentioned in the text exists with its flags', () => {
 })
 
 test('every flag mentioned beside a command belongs to some command', () => {
-  const known = new Set(commands(program()).flatMap(flagsOf))
+  const known = new Set(commands(everyCommand).flatMap(flagsOf))
   const names = [
     'scenarios',
     'configuration',
@@ -391,7 +392,7 @@ function problemOf({ document, line, mark, text }: Fence): string | null {
   return result.success ? null : `${document}:${line}: ${z.prettifyError(result.error)}`
 }
 
-function program(): Command {
+function program(): Promise<Command> {
   const silent = { write: () => {}, isTTY: false, columns: 100, color: false }
   const context = {
     cwd: root,
@@ -401,7 +402,7 @@ function program(): Command {
     signal: new AbortController().signal,
     setExitCode: () => {},
   }
-  return createProgram(context, allCommands(context))
+  return createProgram(context)
 }
 
 function commands(command: Command): Command[] {
@@ -414,7 +415,7 @@ function flagsOf(command: Command): string[] {
 
 /** Parses a command line for real, and runs nothing. */
 async function parsed(argv: readonly string[]): Promise<string> {
-  const gantryProgram = program()
+  const gantryProgram = await program()
   for (const command of commands(gantryProgram)) if (command.commands.length === 0) command.action(() => {})
   await gantryProgram.parseAsync([...argv], { from: 'user' })
   return 'ok'
@@ -425,7 +426,7 @@ async function parsed(argv: readonly string[]): Promise<string> {
  * `list|show` names two commands.
  */
 function unknownWords(argv: readonly string[]): string[] {
-  let command = program()
+  let command = everyCommand
   const unknown: string[] = []
   for (const word of argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined)) {
     const named = word.split('|').map((name) => command.commands.find((each) => each.name() === name))

@@ -1,17 +1,21 @@
+import { resolve } from 'node:path'
 import { loadProject } from '../../config/load.ts'
+import { GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { homeDirectory, temporaryRoot } from '../../io/host.ts'
 import { type AttachedEnd, runAttached } from '../../io/run-attached.ts'
 import { endpointVariables, providerVariables } from '../../models/boundary/contract.ts'
-import { isOffline, type ModelLink } from '../../models/boundary/model-link.ts'
+import type { FaultsConfig } from '../../models/boundary/faults.ts'
+import { isOffline, type ModelLink, type ModelSource } from '../../models/boundary/model-link.ts'
 import { openBoundary } from '../../models/boundary/open-boundary.ts'
 import { type LinkSession, openModelLink } from '../../models/boundary/open-model-link.ts'
-import { hasKey } from '../../models/boundary/upstream.ts'
+import { parseFault } from '../../models/boundary/parse-fault.ts'
+import { readBoundaryScript } from '../../models/boundary/script/read-boundary-script.ts'
+import { hasKey, upstreamFrom } from '../../models/boundary/upstream.ts'
 import type { CliContext } from '../context.ts'
-import type { BoundaryFlags } from './boundary-flags.ts'
-import { type BoundaryEnd, jsonVoice, plainVoice } from './boundary-voice.ts'
-import { faultsOf } from './faults-of.ts'
+import type { BoundaryFlags } from './session-commands.ts'
+import { type BoundaryEnd, jsonOutput, textOutput } from './session-output.ts'
 
 export interface BoundaryWork {
   /** Empty: serve until somebody ends it. */
@@ -29,7 +33,7 @@ export async function runBoundary(work: BoundaryWork, context: CliContext): Prom
   const faults = faultsOf(flags, model.source)
   const boundary = await openBoundary({ ...(flags.port !== undefined && { port: flags.port }) })
   try {
-    const voice = flags.json === true ? jsonVoice(context) : plainVoice(context)
+    const voice = flags.json === true ? jsonOutput(context) : textOutput(context)
     let refused = 0
     let recorded = 0
     const session = openModelLink(boundary, model, {
@@ -129,4 +133,22 @@ function withoutKeys(env: CliContext['env']): Record<string, string> {
       value === undefined || providerVariables.includes(name) ? [] : [[name, value]],
     ),
   )
+}
+
+/** The faults of the flags, else those of the script; a seed given by flag wins over the script's. */
+function faultsOf({ fault, seed }: BoundaryFlags, source: ModelSource): FaultsConfig | undefined {
+  if (fault !== undefined) return { faults: fault.map(parseFault), seed: seed ?? 0 }
+  const scripted = source.kind === 'script' ? source.script.faults : undefined
+  if (seed === undefined) return scripted
+  if (scripted === undefined)
+    throw new GantryError('USAGE', '--seed without a fault means nothing', {
+      hint: 'Give a --fault with a probability too, such as 529%20.',
+    })
+  return { ...scripted, seed }
+}
+
+/** The script when there is one, else the providers the caller's variables lead to. */
+export function sourceOf(script: string | undefined, { cwd, env }: CliContext): ModelSource {
+  if (script !== undefined) return { kind: 'script', script: readBoundaryScript(resolve(cwd, script)) }
+  return { kind: 'provider', upstream: upstreamFrom(env) }
 }

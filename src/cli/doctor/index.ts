@@ -1,18 +1,54 @@
 import { Command } from 'commander'
+import { createColors } from 'picocolors'
+import { plainLine } from '../../report/plain-text.ts'
+import { displayWidth, padRight, wrapText } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
+import type { DoctorFinding } from './examine-agents.ts'
 
 export function doctorCommand(context: CliContext): Command {
   return new Command('doctor')
-    .description(
-      'Show what works here: agent.yaml, agents, models, sandboxes; what each lacks, and the command that mends it.',
-    )
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (flags: { readonly config?: string; readonly json?: boolean }) => {
       const { examine } = await import('./examine.ts')
-      const { printFindings } = await import('./print-findings.ts')
       const findings = await examine(context, flags.config)
       if (flags.json === true) context.stdout.write(`${JSON.stringify({ findings }, null, 2)}\n`)
       else printFindings(findings, context)
     })
+}
+
+const titles: Readonly<Record<DoctorFinding['area'], string>> = {
+  gantry: 'Gantry',
+  agents: 'Agents',
+  models: 'Models Gantry itself can ask',
+  sandboxes: 'Sandbox engines',
+}
+
+/** Below this many columns a detail stands on lines of its own. */
+const detailMin = 30
+
+/** What was found, wrapped to the terminal, and below it the remedy, whole: it is there to be copied. */
+export function printFindings(findings: readonly DoctorFinding[], { stdout }: CliContext): void {
+  const paint = createColors(stdout.color)
+  const mark = { ok: paint.green('ok'), lacking: paint.yellow('!!'), missing: paint.dim('--') }
+  const width = Math.max(...findings.map(({ name }) => displayWidth(name)))
+  const isNarrow = stdout.columns - width - 8 < detailMin
+  const indent = ' '.repeat(isNarrow ? 6 : width + 8)
+  for (const [area, title] of Object.entries(titles)) {
+    stdout.write(`${paint.bold(title)}\n`)
+    for (const { name, status, detail, fix } of findings.filter((finding) => finding.area === area)) {
+      const [first = '', ...rest] = wrapped(plainLine(detail), stdout.columns - indent.length)
+      const shown = plainLine(name)
+      const lines = isNarrow ? [shown, `${indent}${first}`] : [`${padRight(shown, width)}  ${first}`]
+      stdout.write(`  ${mark[status]}  ${[...lines, ...rest.map((line) => indent + line)].join('\n')}\n`)
+      if (fix !== undefined) stdout.write(`${indent}${paint.cyan(fix)}\n`)
+    }
+    stdout.write('\n')
+  }
+}
+
+/** A path stays in one piece, so that it can be copied; the terminal breaks it where it must. */
+function wrapped(text: string, columns: number): string[] {
+  const longest = Math.max(...text.split(' ').map(displayWidth))
+  return wrapText(text, Math.max(20, columns, longest))
 }

@@ -14,7 +14,7 @@ import { hookBinPath } from '../../guard-install/hook-program.ts'
 import { displayWidth } from '../../report/text-width.ts'
 import type { CliContext, CliStream } from '../context.ts'
 import { guardCommand } from './index.ts'
-import { printStatus } from './print-status.ts'
+import { printStatus } from './status.ts'
 
 let base: string
 

@@ -24,7 +24,22 @@ For Claude Code that is .claude/settings.local.json, which is not meant to be co
     })
 }
 
-export function scopeOption(): Option {
+export function uninstallCommand(context: CliContext): Command {
+  return new Command('uninstall')
+    .description('Take the guard out of the hooks of coding agents. For a person, not for an agent.')
+    .argument('[dir]', 'with --scope plugin: the directory the plugin was written to')
+    .option('--agent <name>', 'only this agent; repeatable (default: all)', agentNames)
+    .addOption(scopeOption())
+    .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--json', 'print JSON and nothing else on standard output')
+    .action(async (dir: string | undefined, flags: HookFlags) => {
+      const { runUninstall } = await import('./run-install.ts')
+      await runUninstall(context, flags, dir)
+    })
+}
+
+function scopeOption(): Option {
   return new Option(
     '--scope <scope>',
     'whose hooks: of the project, of the user, or a plugin for Claude Code',

@@ -1,7 +1,9 @@
 import { Command } from 'commander'
+import { exitCode } from '../../core/exit-code.ts'
+import type { AgentProof, GuardProof } from '../../guard/prove/prove.ts'
 import type { CliContext } from '../context.ts'
 import { repeated } from '../flag-values.ts'
-import type { ProveFlags } from './run-prove.ts'
+import { hookPlace } from './hook-flags.ts'
 
 export function proveCommand(context: CliContext): Command {
   return new Command('prove')
@@ -26,8 +28,91 @@ Everything happens in scratch projects with a home of their own, and the hooks t
 Exit code 1 when a gate that the agent could enforce does not fire, or another guard is installed than the one that was
 proven; 3 when an agent cannot be run.`,
     )
-    .action(async (flags: ProveFlags) => {
-      const { runProve } = await import('./run-prove.ts')
-      await runProve(context, flags)
+    .action((flags: ProveFlags) => runProve(context, flags))
+}
+
+interface ProveFlags {
+  readonly agent?: readonly string[]
+  readonly root?: string
+  readonly json?: boolean
+  readonly keep?: boolean
+}
+
+/** Answers with the table, or with all of it as JSON. */
+async function runProve(context: CliContext, flags: ProveFlags): Promise<void> {
+  const { loadProject } = await import('../../config/load.ts')
+  const { chooseSubjects } = await import('../../guard/prove/choose-subjects.ts')
+  const { proofText } = await import('../../guard/prove/proof-text.ts')
+  const { prove } = await import('../../guard/prove/prove.ts')
+  const { hookBinPath } = await import('../../guard-install/hook-program.ts')
+  const { removeTree } = await import('../../io/files.ts')
+  const { temporaryDirectory } = await import('../../io/temporary-directory.ts')
+  const { lazyBoundary } = await import('../../models/boundary/lazy-boundary.ts')
+  const { stdout, stderr, signal } = context
+  const place = hookPlace(context, flags.root)
+  const program = { node: process.execPath, hookBin: hookBinPath() }
+  const project = loadProject(place.root)
+  const subjects = chooseSubjects(flags.agent ?? [], { project, place, program })
+  await using boundary = lazyBoundary()
+  const { path: scratch } = temporaryDirectory('gantry-prove-')
+  try {
+    const proof = await prove({
+      subjects,
+      place,
+      program,
+      boundary: await boundary.get(),
+      scratch,
+      signal,
+      onProven: (name, { gate, verdict }) => {
+        if (stderr.isTTY) stderr.write(`${name}: ${gate}: ${verdict}\n`)
+      },
     })
+    const look = {
+      columns: stdout.columns,
+      tableWidth: stdout.isTTY ? stdout.columns : Infinity,
+      color: stdout.color,
+    }
+    const kept = flags.keep === true ? scratch : null
+    if (flags.json === true)
+      stdout.write(`${JSON.stringify(jsonOf(proof, { ...program, root: place.root, kept }), null, 2)}\n`)
+    else stdout.write(proofText(proof, look))
+    if (kept !== null && flags.json !== true) stdout.write(`The scratch projects: ${kept}\n`)
+    context.setExitCode(codes[proof.verdict])
+  } finally {
+    if (flags.keep !== true) removeTree(scratch)
+  }
+}
+
+const codes = {
+  fires: exitCode.pass,
+  'does not fire': exitCode.failed,
+  'not shown': exitCode.infra,
+} as const
+
+function jsonOf(
+  { verdict, switchedOff, agents }: GuardProof,
+  {
+    root,
+    node,
+    hookBin,
+    kept,
+  }: { readonly root: string; readonly node: string; readonly hookBin: string; readonly kept: string | null },
+): object {
+  return {
+    verdict,
+    root,
+    node,
+    hook_bin: hookBin,
+    scratch: kept,
+    switched_off: switchedOff,
+    agents: agents.map(agentJson),
+  }
+}
+
+function agentJson({ durationMs, gates, ...agent }: AgentProof): object {
+  return {
+    ...agent,
+    duration_ms: durationMs,
+    gates: gates.map(({ durationMs: gateMs, ...gate }) => ({ ...gate, duration_ms: gateMs })),
+  }
 }

@@ -5,8 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { displayWidth } from '../../report/text-width.ts'
 import type { CliContext, CliStream } from '../context.ts'
-import type { TraceSources } from './show-trace.ts'
-import { traceCommand } from './trace.ts'
+import { type TraceSources, traceCommand } from './trace.ts'
 
 /** The ten lines of the original's own acceptance check. */
 const original = [

@@ -1,8 +1,12 @@
+import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { parseDuration } from '../../core/duration.ts'
+import { GantryError } from '../../core/error.ts'
+import { systemClock } from '../../io/clock.ts'
+import { isFile } from '../../io/path-kind.ts'
 import type { CliContext } from '../context.ts'
-import type { TraceFlags, TraceSources } from './show-trace.ts'
 
-/** `given` knows where a trace and the sessions' ledgers are; without it they are those of the project around. */
+/** `given` says where the trace and the ledgers of sessions are (default: those of the project around the working directory). */
 export function traceCommand(context: CliContext, given?: TraceSources): Command {
   return new Command('trace')
     .description(
@@ -13,9 +17,111 @@ export function traceCommand(context: CliContext, given?: TraceSources): Command
     .option('--since <when>', 'only what is newer: an age such as 90m or 2d, or a date')
     .option('--html <file>', 'write the report as one page with a timeline')
     .option('--json', 'print JSON and nothing else on standard output')
-    .action(async (file: string | undefined, flags: TraceFlags) => {
-      const { showTrace } = await import('./show-trace.ts')
-      const sources = given ?? (await import('./trace-sources.ts')).traceSources
-      await showTrace(file, flags, sources, context)
+    .action((file: string | undefined, flags: TraceFlags) =>
+      printTrace(file, flags, given ?? projectSources, context),
+    )
+}
+
+interface TraceFlags {
+  readonly session?: string
+  readonly since?: string
+  readonly html?: string
+  readonly json?: boolean
+}
+
+export interface TraceSources {
+  /** The state directory of the project and the threshold its settings have. */
+  project(context: CliContext): Promise<{ readonly stateDir: string; readonly editThreshold: number }>
+  /** The file of a session's ledger, `latest` included; null when there is none. */
+  sessionLedgerPath(session: string, context: CliContext): Promise<string | null>
+}
+
+async function printTrace(
+  file: string | undefined,
+  flags: TraceFlags,
+  sources: TraceSources,
+  context: CliContext,
+): Promise<void> {
+  const { readTrace } = await import('../../guard/trace/read-trace.ts')
+  const { traceHtml } = await import('../../guard/trace/trace-html.ts')
+  const { traceText } = await import('../../guard/trace/trace-text.ts')
+  const { writeFileAtomic } = await import('../../io/files.ts')
+  const { stateDir, editThreshold } = await sources.project(context)
+  const files = await filesOf(file, flags, stateDir, sources, context)
+  const sinceMs = flags.since === undefined ? undefined : timeOfFlag(flags.since)
+  const report = await readTrace({ files, editThreshold, ...(sinceMs !== undefined && { sinceMs }) })
+  const { stdout, cwd } = context
+  if (flags.html !== undefined) writeFileAtomic(resolve(cwd, flags.html), traceHtml(report))
+  if (flags.json === true) {
+    stdout.write(`${JSON.stringify(report)}\n`)
+    return
+  }
+  const tableWidth = stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY
+  stdout.write(traceText(report, { columns: stdout.columns, tableWidth, color: stdout.color }))
+  if (flags.html !== undefined) stdout.write(`\nWrote ${flags.html}\n`)
+}
+
+async function filesOf(
+  file: string | undefined,
+  { session }: TraceFlags,
+  stateDir: string,
+  sources: TraceSources,
+  context: CliContext,
+): Promise<readonly string[]> {
+  const { traceLogPaths } = await import('../../guard-engine/views/trace-log.ts')
+  if (file !== undefined && session !== undefined)
+    throw new GantryError('USAGE', 'a file and --session cannot both be read', {
+      hint: 'Leave one of them out.',
     })
+  if (file !== undefined) return [resolve(context.cwd, file)]
+  if (session !== undefined) {
+    const ledger = await sources.sessionLedgerPath(session, context)
+    if (ledger !== null) return [ledger]
+    throw new GantryError('NOT_FOUND', `there is no session ${JSON.stringify(session)} of this project`, {
+      hint: "Write 'latest' for the newest one.",
+    })
+  }
+  const paths = traceLogPaths(stateDir)
+  const there = paths.filter(isFile)
+  // With none there, the name of the newest is what the reader knows.
+  return there.length > 0 ? there : paths.slice(-1)
+}
+
+function timeOfFlag(text: string): number {
+  const ageMs = parseDuration(text)
+  if (ageMs !== null) return systemClock.now().getTime() - ageMs
+  const atMs = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(atMs)) return atMs
+  throw new GantryError('USAGE', `--since ${JSON.stringify(text)} is neither an age nor a date`, {
+    hint: 'Write 90m, 12h or 2d, or a date such as 2026-02-19 or 2026-02-19T10:00:00Z.',
+  })
+}
+
+/** The project around the working directory. Broken settings do not prevent reading its trace. */
+const projectSources: TraceSources = {
+  project: async ({ cwd, env }) => {
+    const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
+    const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+    const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
+    const { stateDirectory } = await import('../../guard-engine/views/state-directory.ts')
+    const root = findRoot(cwd)
+    const { settings } = await readSettings({ root, env, userDir: guardHome(env) })
+    const state = stateDirectory(root, settings.state.dir)
+    return {
+      // The directory may still have traces from before it became unusable.
+      stateDir: state.kind === 'usable' ? state.path : resolve(root, settings.state.dir),
+      editThreshold: settings.loopDetection.editThreshold,
+    }
+  },
+  sessionLedgerPath: async (session, { cwd, env }) => {
+    const { newestSession } = await import('../../guard/trace/read-trace.ts')
+    const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
+    const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+    const { ledgerPlace } = await import('../../guard-engine/ledger/ledger-place.ts')
+    const root = findRoot(cwd)
+    const home = guardHome(env)
+    if (session === 'latest') return newestSession(home, root)
+    const { session: path } = ledgerPlace(home, root, session)
+    return isFile(path) ? path : null
+  },
 }

@@ -141,7 +141,7 @@ function gantry(command: string, flags: readonly string[] = []): readonly [strin
   const source = (name: string): string => JSON.stringify(join(import.meta.dirname, name))
   const program = `
     const { ${command}Command } = await import(${source(`${command}.ts`)})
-    const { processContext } = await import(${source('../process-context.ts')})
+    const { processContext } = await import(${source('../main.ts')})
     const { printError } = await import(${source('../print-error.ts')})
     const { context, exitCodeSet } = processContext()
     try { await ${command}Command(context).parseAsync(process.argv.slice(1), { from: 'user' }); process.exitCode = exitCodeSet() }

@@ -1,5 +1,19 @@
 import { Command } from 'commander'
+import { createColors } from 'picocolors'
+import { counted } from '../../core/counted.ts'
+import { formatDuration } from '../../core/duration.ts'
+import { exitCode } from '../../core/exit-code.ts'
+import type { ProjectVerification } from '../../guard/verify-project.ts'
+import type { VerificationRun } from '../../guard-engine/contract.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { displayWidth, padRight } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
+import { hookPlace } from './hook-flags.ts'
+
+interface VerifyFlags {
+  readonly root?: string
+  readonly json?: boolean
+}
 
 export function verifyCommand(context: CliContext): Command {
   return new Command('verify')
@@ -10,8 +24,65 @@ export function verifyCommand(context: CliContext): Command {
       'after',
       '\nExit codes: 0 all green · 1 something failed or proves nothing · 3 a command could not be run · 4 no command is declared',
     )
-    .action(async (flags: { readonly root?: string; readonly json?: boolean }) => {
-      const { runVerify } = await import('./run-verify.ts')
-      await runVerify(context, flags)
-    })
+    .action((flags: VerifyFlags) => runVerify(context, flags))
+}
+
+const exitCodes = {
+  green: exitCode.pass,
+  red: exitCode.failed,
+  infra: exitCode.infra,
+  nothing_declared: exitCode.inconclusive,
+} as const
+
+async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void> {
+  const { findAgentAbove } = await import('../../guard/unlock/prove-person.ts')
+  const { isGreen, verifyProject } = await import('../../guard/verify-project.ts')
+  const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { env, signal, stderr } = context
+  const { root } = hookPlace(context, flags.root)
+  const done = await verifyProject({
+    root,
+    guardHome: guardHome(env),
+    env,
+    beneathAgent: (await findAgentAbove({ env, pid: process.pid })) !== null,
+    signal,
+    nowMs: () => Date.now(),
+    onStart: ({ command }) => stderr.write(`running ${plainLine(command)}\n`),
+  })
+  if (flags.json === true) context.stdout.write(`${JSON.stringify({ root, ...done }, null, 2)}\n`)
+  else printRuns(done, isGreen, context)
+  context.setExitCode(signal.aborted ? exitCode.interrupted : exitCodes[done.verdict])
+}
+
+function printRuns(
+  { runs, verdict }: ProjectVerification,
+  isGreen: (run: VerificationRun) => boolean,
+  { stdout }: CliContext,
+): void {
+  const paint = createColors(stdout.color)
+  const width = Math.max(0, ...runs.map(({ command }) => displayWidth(plainLine(command))))
+  for (const run of runs) {
+    const mark = isGreen(run) ? paint.green('green') : paint.red('red  ')
+    const name = padRight(plainLine(run.command), width)
+    stdout.write(`  ${mark}  ${name}  ${padRight(run.kind, 5)}  ${outcomeOf(run)}\n`)
+  }
+  stdout.write(`${sentences[verdict]}\n`)
+}
+
+const sentences = {
+  green: 'Everything declared is green for the files as they are.',
+  red: 'Not everything declared is green.',
+  infra: 'A declared command could not be run: nothing is said about the project.',
+  nothing_declared:
+    'No verification command is declared. Write one into AGENTS.md as a bullet that starts with `the command`.',
+} as const
+
+function outcomeOf(run: VerificationRun): string {
+  const took = formatDuration(run.durationMs)
+  if (run.notCounted !== undefined) return `proves nothing: ${plainLine(run.notCounted)} (${took})`
+  const tests =
+    run.executed === undefined
+      ? ''
+      : `, ${counted(run.executed, 'test')}${run.skipped ? `, ${run.skipped} skipped` : ''}`
+  return `exit ${run.exitCode}${tests} (${took})`
 }

@@ -1,12 +1,61 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
-import { planRunCommand } from './run.ts'
+import { count, duration, usd } from '../flag-values.ts'
 
 /** `gantry plan`: work through a plan with an agent, task by task, each verified before it counts. */
 export function planCommand(context: CliContext): Command {
-  const command = new Command('plan').description(
-    'Work through IMPLEMENTATION_PLAN.md with an agent: one task at a time, verified before it counts as done.',
-  )
+  const command = new Command('plan')
   command.addCommand(planRunCommand(context))
   return command
+}
+
+function planRunCommand(context: CliContext): Command {
+  return new Command('run')
+    .description('Let an agent do the open tasks of a plan, guarded, with a fresh context for each attempt.')
+    .argument('[plan]', 'the plan (default: IMPLEMENTATION_PLAN.md at the top of the project)')
+    .optionsGroup('With what:')
+    .option('-a, --agent <name>', 'an agent of gantry.yaml, the name of a driver, or scripted:PATH')
+    .option('-m, --model <name>', 'the model of the agent (default: its own choice)')
+    .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
+    .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .optionsGroup('How far:')
+    .option('--max-iterations <n>', 'agents started in all (default: no bound but the attempts)', count)
+    .option('--max-attempts <n>', 'attempts at one task before the run gives up (default: 3)', count)
+    .option('--max-cost-usd <usd>', 'stop when all iterations together have cost this much', usd)
+    .option('--timeout <duration>', 'time limit of the agent in one iteration (default: 30m)', duration)
+    .option('--resume <run>', 'go on with a run that was stopped; attempts are not forgotten')
+    .optionsGroup('What comes out:')
+    .option('--commit', 'one commit per verified task; needs a clean tree, pushes nothing')
+    .option('--dry-run', 'show tasks, commands, agent, guard and estimate, and start nothing')
+    .option('--json', 'print one JSON event per line and nothing else on standard output')
+    .addHelpText(
+      'after',
+      `
+After every attempt Gantry itself runs the verification commands of the project. Only when all are green and files have
+changed is the task's box ticked, by Gantry. What the agent says or ticks decides nothing.
+The agent works in the real tree, with your HOME unless gantry.yaml says 'home: isolated' for it. Variables of yours that it and the
+commands need go into 'inherit_env'. The guard is put into the agent's hooks for the time of the run where it is not installed.
+
+Exit codes: 0 all tasks done · 1 a task was given up · 2 bad usage · 3 infrastructure · 4 a limit was reached with tasks open · 130 interrupted`,
+    )
+    .action(async (plan: string | undefined, flags: PlanFlags) => {
+      const { runPlanCommand } = await import('./run-plan.ts')
+      await runPlanCommand(plan, flags, context)
+    })
+}
+
+/** Flags of `gantry plan run`, as commander hands them over. Absent means: the default or the resumed run decides. */
+export interface PlanFlags {
+  readonly agent?: string
+  readonly model?: string
+  readonly maxIterations?: number
+  readonly maxAttempts?: number
+  readonly maxCostUsd?: number
+  readonly timeout?: number
+  readonly commit?: boolean
+  readonly dryRun?: boolean
+  readonly resume?: string
+  readonly json?: boolean
+  readonly config?: string
+  readonly root?: string
 }

@@ -6,9 +6,7 @@ import type { Column } from '../../report/text-table.ts'
 import type { RunRow } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
-import { ago } from '../runs/ago.ts'
-import { costOf } from '../runs/cost-of.ts'
-import { paintStatus } from '../runs/paint-status.ts'
+import { ago, costOf, paintStatus } from '../runs/format-run.ts'
 
 interface PluginListFlags {
   readonly plugin?: string

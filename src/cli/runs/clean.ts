@@ -1,11 +1,17 @@
 import { Command } from 'commander'
+import pc from 'picocolors'
+import { counted } from '../../core/counted.ts'
 import { formatDuration, parseDurationFlag } from '../../core/duration.ts'
 import { GantryError } from '../../core/error.ts'
 import { exitCode } from '../../core/exit-code.ts'
-import { defaultRetention, type RetentionOutcome, type RetentionPolicy } from '../../store/contract.ts'
+import {
+  defaultRetention,
+  type KeepReason,
+  type RetentionOutcome,
+  type RetentionPolicy,
+} from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { wholeNumber } from '../flag-values.ts'
-import { cleanReport } from './clean-report.ts'
 
 interface CleanFlags {
   readonly olderThan?: string
@@ -70,4 +76,54 @@ function print(outcome: RetentionOutcome, flags: CleanFlags, context: CliContext
   for (const line of cleanReport(outcome, view)) {
     context.stdout.write(`${line}\n`)
   }
+}
+
+/** What a cleaning did, for a person. */
+function cleanReport(
+  outcome: RetentionOutcome,
+  { dryRun, all, color }: { readonly dryRun: boolean; readonly all: boolean; readonly color: boolean },
+): string[] {
+  const { dim, red, green } = pc.createColors(color)
+  const { removed, kept, failed, removedCacheEntries, freedBytes } = outcome
+  const verb = dryRun ? 'would remove' : 'removed'
+  const recent = kept.filter(({ reason }) => reason === 'recent').length
+  const what = [
+    counted(removed.length, 'run'),
+    ...(removedCacheEntries > 0 ? [counted(removedCacheEntries, 'cache entry', 'cache entries')] : []),
+  ].join(' and ')
+  return [
+    ...removed.map(
+      ({ id, reason, bytes }) =>
+        `${verb} ${id} ${dim(`${removalWords[all ? 'all' : reason]}, ${formatBytes(bytes)}`)}`,
+    ),
+    ...kept
+      .filter(({ reason }) => reason !== 'recent')
+      .map(({ id, reason }) => `${green('kept')} ${id} ${dim(keepWords[reason])}`),
+    ...failed.map(({ id, message }) => `${red('could not remove')} ${id}: ${message}`),
+    `${dryRun ? 'Would remove' : 'Removed'} ${what} and ${dryRun ? 'free' : 'freed'} ${formatBytes(freedBytes)}; ${counted(kept.length, 'run')} ${kept.length === 1 ? 'stays' : 'stay'}${recent > 0 ? `, ${recent} of them with no need to go` : ''}.`,
+  ]
+}
+
+const removalWords = { age: 'too old', count: 'one too many', all: 'by --all' } as const
+
+const keepWords: Readonly<Record<KeepReason, string>> = {
+  pinned: 'pinned',
+  blessed: 'blessed',
+  stuck: 'a task is stuck on it',
+  live: 'running',
+  protected: 'just ended',
+  referenced: 'a kept run leans on it',
+  damaged: 'its manifest cannot be read, so it may be pinned; --all removes it',
+  recent: 'no need to go',
+}
+
+/** `0 B`, `512 B`, `4.0 KB`, `1.3 GB`: units of 1,000. */
+function formatBytes(bytes: number): string {
+  let amount = bytes
+  for (const unit of ['B', 'KB', 'MB', 'GB', 'TB']) {
+    // Rounded up to a thousand it would be one of the next unit.
+    if (amount < 999.95 || unit === 'TB') return unit === 'B' ? `${amount} B` : `${amount.toFixed(1)} ${unit}`
+    amount /= 1_000
+  }
+  return `${bytes} B`
 }

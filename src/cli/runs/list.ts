@@ -6,9 +6,7 @@ import type { Column } from '../../report/text-table.ts'
 import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
-import { ago } from './ago.ts'
-import { costOf } from './cost-of.ts'
-import { paintStatus } from './paint-status.ts'
+import { ago, costOf, paintStatus } from './format-run.ts'
 
 interface ListFlags {
   readonly limit: number

@@ -8,7 +8,6 @@ import { validateCommand } from './validate.ts'
 
 export function scenarioCommand(context: CliContext): Command {
   return new Command('scenario')
-    .description('Look at, check and make scenarios.')
     .addCommand(listCommand(context))
     .addCommand(showCommand(context))
     .addCommand(validateCommand(context))

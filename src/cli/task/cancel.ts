@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { GantryError } from '../../core/error.ts'
 import type { CancelOutcome, TaskQueue } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
+import { findTask, withQueue } from './task-queue.ts'
 
 interface CancelFlags {
   readonly json?: boolean
@@ -19,8 +20,6 @@ export function taskCancelCommand(context: CliContext): Command {
     .argument('[task]', 'its id, an unambiguous part of it, or its position (default: the one that runs)')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (name: string | undefined, { json }: CancelFlags) => {
-      const { withQueue } = await import('./open-task-queue.ts')
-      const { findTask } = await import('./find-task.ts')
       await withQueue(context, (queue) => {
         const id = name === undefined ? onlyRunning(queue) : findTask(queue, name).id
         const { kind, task } = queue.cancel(id)

@@ -3,6 +3,7 @@ import { counted } from '../../core/counted.ts'
 import { type FinalState, taskStates } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
+import { withQueue } from './task-queue.ts'
 
 interface HistoryFlags {
   readonly limit: number
@@ -19,7 +20,6 @@ export function taskHistoryCommand(context: CliContext): Command {
     .addOption(new Option('--clear', 'forget all of them; runs and reports stay').conflicts('limit'))
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ limit, clear, json }: HistoryFlags) => {
-      const { withQueue } = await import('./open-task-queue.ts')
       await withQueue(context, async (queue, store) => {
         if (clear === true) {
           const forgotten = queue.clearHistory()

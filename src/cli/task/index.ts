@@ -1,12 +1,11 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
-import { taskApplyCommand } from './apply.ts'
 import { taskCancelCommand } from './cancel.ts'
+import { taskApplyCommand, taskRetryCommand } from './continue-task.ts'
 import { taskHistoryCommand } from './history.ts'
 import { taskListCommand } from './list.ts'
 import { taskLogsCommand } from './logs.ts'
 import { taskMetricsCommand } from './metrics.ts'
-import { taskRetryCommand } from './retry.ts'
 import { taskRunCommand } from './run.ts'
 import { taskShowCommand } from './show.ts'
 import { taskSubmitCommand } from './submit.ts'
@@ -14,9 +13,7 @@ import { taskWorkCommand } from './work.ts'
 
 /** `gantry task`: coding tasks, queued per repository and verified before they are called done. */
 export function taskCommand(context: CliContext): Command {
-  const command = new Command('task').description(
-    'Have coding tasks done, one at a time per repository, and verified in a sandbox.',
-  )
+  const command = new Command('task')
   for (const create of [
     taskRunCommand,
     taskSubmitCommand,

@@ -3,6 +3,7 @@ import { type TaskState, taskStates } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
 import { repositoryOf } from './task-flags.ts'
+import { withQueue } from './task-queue.ts'
 
 interface ListFlags {
   readonly state?: TaskState
@@ -22,7 +23,6 @@ export function taskListCommand(context: CliContext): Command {
     .option('--limit <n>', 'at most so many (default: all)', count)
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ state, root, limit, json }: ListFlags) => {
-      const { withQueue } = await import('./open-task-queue.ts')
       await withQueue(context, async (queue, store) => {
         const tasks = queue.list({
           ...(state !== undefined && { states: [state] }),

@@ -1,5 +1,11 @@
 import { Command, Option } from 'commander'
+import { GantryError } from '../../core/error.ts'
+import type { TaskEvent } from '../../task/contract.ts'
+import { logRecord } from '../../task/telemetry/log-record.ts'
 import type { CliContext } from '../context.ts'
+import { followTask } from './follow-task.ts'
+import { taskEventPrinter } from './print-task-event.ts'
+import { findTask, withQueue } from './task-queue.ts'
 
 interface LogsFlags {
   readonly follow?: boolean
@@ -9,17 +15,39 @@ interface LogsFlags {
 
 export function taskLogsCommand(context: CliContext): Command {
   return new Command('logs')
-    .description('What a task did, from its first line on; with --follow also what it does next.')
+    .description('Print what a task did since its start; with --follow also what it does next.')
     .argument('<task>', 'its id, an unambiguous part of it, its position, or "latest"')
-    .option('-f, --follow', 'go on until the task ends')
-    .option('-v, --verbose', 'also what the agent does and what the steps print')
+    .option('-f, --follow', 'keep printing until the task ends')
+    .option('-v, --verbose', 'also print what the agent does and what the steps print')
     .addOption(
       new Option('--format <format>', 'text for people, one JSON event per line, or the structured log')
         .choices(['text', 'events', 'log'])
         .default('text'),
     )
-    .action(async (name: string, flags: LogsFlags) => {
-      const { showTaskLogs } = await import('./show-task-logs.ts')
-      await showTaskLogs(name, flags, context)
+    .action((name: string, flags: LogsFlags) => printLogs(name, flags, context))
+}
+
+async function printLogs(name: string, flags: LogsFlags, context: CliContext): Promise<void> {
+  if (flags.verbose === true && flags.format !== 'text')
+    throw new GantryError('USAGE', `--verbose has no effect with --format ${flags.format}`, {
+      hint: 'Leave one of them out.',
     })
+  await withQueue(context, (queue) => {
+    const task = findTask(queue, name)
+    const verbose = flags.verbose === true || task.verbose
+    return followTask(queue, task.id, printer({ ...flags, verbose }, context), {
+      signal: context.signal,
+      untilEnded: flags.follow === true,
+    })
+  })
+}
+
+function printer({ format, verbose }: LogsFlags, context: CliContext): (event: TaskEvent) => void {
+  const json = (value: unknown): void => context.stdout.write(`${JSON.stringify(value)}\n`)
+  if (format === 'events') return json
+  if (format === 'text') return taskEventPrinter(context, { verbose: verbose === true })
+  return (event) => {
+    const record = logRecord(event)
+    if (record !== null) json(record)
+  }
 }

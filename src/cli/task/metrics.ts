@@ -4,6 +4,7 @@ import { formatDuration } from '../../core/duration.ts'
 import { formatPercent } from '../../report/quantity.ts'
 import type { TaskMetrics } from '../../task/telemetry/task-metrics.ts'
 import type { CliContext } from '../context.ts'
+import { withQueue } from './task-queue.ts'
 
 interface MetricsFlags {
   readonly json?: boolean
@@ -21,7 +22,6 @@ export function taskMetricsCommand(context: CliContext): Command {
       ).conflicts('json'),
     )
     .action(async ({ json, prometheus }: MetricsFlags) => {
-      const { withQueue } = await import('./open-task-queue.ts')
       const { taskMetrics } = await import('../../task/telemetry/task-metrics.ts')
       const { prometheusText } = await import('../../task/telemetry/prometheus-text.ts')
       await withQueue(context, (queue) => {

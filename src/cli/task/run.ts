@@ -1,42 +1,119 @@
 import { Command } from 'commander'
-import { loopLimits } from '../../task/contract.ts'
+import { GantryError } from '../../core/error.ts'
+import { exitCode } from '../../core/exit-code.ts'
+import { plainText } from '../../report/plain-text.ts'
+import type { Store } from '../../store/contract.ts'
+import type { FinalState, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
+import { loopLimits, type TaskEvent } from '../../task/contract.ts'
+import type { TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
-import { type TaskFlags, withTaskFlags } from './task-flags.ts'
-
-export const taskExitCodes =
-  'Exit codes: 0 verified, or the proposal is ready · 1 stuck · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
-
-/** For a person who was told that the task is missing. */
-export function taskExamples(command: 'run' | 'submit'): string {
-  return `Examples:
-  gantry task ${command} "parseDuration must also take several units, such as 1h30m."
-  gantry task ${command} - < task.md`
-}
+import { followTask } from './follow-task.ts'
+import { taskEventPrinter } from './print-task-event.ts'
+import { type TaskFlags, taskExamples, taskExitCodes, withTaskFlags } from './task-flags.ts'
+import { hasWork, startWorker, withQueue } from './task-queue.ts'
+import { queueTask, taskSubmission } from './task-submission.ts'
 
 const { replanAfter, hardStopAt } = loopLimits
 
 export function taskRunCommand(context: CliContext): Command {
   return withTaskFlags(
     new Command('run')
-      .description('Do a coding task, verified in a sandbox before it is called done.')
+      .description('Do a coding task and verify it in a sandbox before it counts as done.')
       .argument('<task...>', 'what to do; "-" reads it from standard input'),
   )
-    .optionsGroup('What comes out:')
-    .option('--dry-run', 'propose a diff and change nothing; gantry task apply brings it in')
-    .option('-v, --verbose', 'also what the agent does and what the steps print')
+    .optionsGroup('Output:')
+    .option('--dry-run', 'propose a diff and change nothing; gantry task apply applies it')
+    .option('-v, --verbose', 'also print what the agent does and what the steps print')
     .option('--json', 'print one JSON event per line and nothing else on standard output')
     .addHelpText(
       'after',
       helpParagraphs(
-        `The task waits for its turn in its repository, then two Scouts look at the code, the Editor changes it, and the steps of agent.yaml are run in a sandbox. What fails is debugged: a new strategy after ${replanAfter} failures in a row, the end after ${hardStopAt}. Nobody but the sandbox calls it done.`,
-        'Sections of the text are heeded: Constraints, Non-goals and Boundaries, each followed by a list.\nCtrl-C cancels the task; its changes stay in the working tree.',
+        `The task waits for its turn in its repository. Then two Scouts read the code, the Editor changes it, and the steps of agent.yaml run in a sandbox. Failures are debugged: after ${replanAfter} in a row with a new strategy, until ${hardStopAt} verifications have failed. A task is done only when every step passes.`,
+        'The text may have the sections Constraints, Non-goals and Boundaries, each followed by a list.\nCtrl-C cancels the task; its changes stay in the working tree.',
         taskExamples('run'),
         taskExitCodes,
       ),
     )
     .action(async (words: readonly string[], flags: TaskFlags) => {
-      const { runTaskCommand } = await import('./run-task-command.ts')
-      await runTaskCommand(words, flags, context)
+      await runToEnd(await taskSubmission(words, flags, context), flags, context)
     })
+}
+
+const exitCodes = {
+  SUCCESS: exitCode.pass,
+  STUCK: exitCode.failed,
+  INFRA_ERROR: exitCode.infra,
+  CANCELLED: exitCode.interrupted,
+} as const
+
+/** Queues a task and works on the queue of its repository until it has ended, in this process or another; prints its events. */
+export async function runToEnd(
+  submission: TaskSubmission,
+  { json, verbose }: Pick<TaskFlags, 'json' | 'verbose'>,
+  context: CliContext,
+): Promise<void> {
+  const { workOnQueue } = await import('../../task/worker/work-on-queue.ts')
+  await withQueue(context, async (queue, store) => {
+    const task = await queueTask(queue, submission, context)
+    const print =
+      json === true
+        ? (event: TaskEvent) => context.stdout.write(`${JSON.stringify(event)}\n`)
+        : taskEventPrinter(context, { verbose: verbose === true })
+    if (json !== true && task.position !== 1)
+      context.stderr.write(`${task.id} waits at position ${task.position}.\n`)
+    const cancel = (): void => cancelUnlessEnded(queue, task.id)
+    context.signal.addEventListener('abort', cancel, { once: true })
+    // The task is cancelled through the queue, so that it also ends cleanly when another process works on it.
+    const stop = new AbortController()
+    const working = workOnQueue(
+      { repository: submission.repository, until: { task: task.id }, signal: stop.signal },
+      { queue, store, env: context.env, argv: ['gantry', 'task'] },
+    )
+    // A failed worker emits no more events; without this, following the task would never end.
+    const failure = working.then(
+      () => null,
+      (error: unknown) => {
+        stop.abort()
+        return { error }
+      },
+    )
+    await followTask(queue, task.id, print, { signal: stop.signal })
+    stop.abort()
+    const failed = await failure
+    context.signal.removeEventListener('abort', cancel)
+    if (failed !== null) throw failed.error
+    const ended = queue.get(task.id)
+    const state = (ended?.state ?? 'CANCELLED') as FinalState
+    if (json === true && ended === null)
+      context.stdout.write(`${JSON.stringify({ kind: 'task_ended', task_id: task.id, state })}\n`)
+    if (json !== true) await printEnd(ended, store, context)
+    context.setExitCode(exitCodes[state])
+    if (hasWork(queue)) startWorker(context)
+  })
+}
+
+/** It may have ended a moment before. */
+function cancelUnlessEnded(queue: TaskQueue, id: string): void {
+  try {
+    queue.cancel(id)
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+  }
+}
+
+async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliContext): Promise<void> {
+  const { taskReports } = await import('../../task/task-reports.ts')
+  if (task === null) {
+    stdout.write('The task was removed from the queue.\n')
+    return
+  }
+  const { summary, stuckReport, diff } = taskReports(store, task)
+  if (summary !== null) stdout.write(`\n${plainText(summary)}`)
+  if (stuckReport !== null)
+    stdout.write(
+      `\nRead the report: gantry task show ${task.id} --report\nRetry after fixing the cause: gantry task retry ${task.id}\n`,
+    )
+  if (task.dry_run && diff !== null)
+    stdout.write(`\n${plainText(diff)}\nNothing was changed. Apply it with: gantry task apply ${task.id}\n`)
 }

@@ -1,24 +1,36 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
-import { taskExamples } from './run.ts'
-import { type TaskFlags, withTaskFlags } from './task-flags.ts'
+import { type TaskFlags, taskExamples, withTaskFlags } from './task-flags.ts'
+import { startWorker, withQueue } from './task-queue.ts'
+import { queueTask, taskSubmission } from './task-submission.ts'
+
+type SubmitFlags = TaskFlags & { readonly start: boolean }
 
 export function taskSubmitCommand(context: CliContext): Command {
   return withTaskFlags(
     new Command('submit')
-      .description(
-        'Queue a coding task and return at once; a worker in the background does it when its turn comes.',
-      )
+      .description('Queue a coding task and return at once; a worker in the background does it.')
       .argument('<task...>', 'what to do; "-" reads it from standard input'),
   )
-    .optionsGroup('What comes out:')
+    .optionsGroup('Output:')
     .option('--dry-run', 'propose a diff and change nothing')
-    .option('--no-start', 'start no worker: gantry serve or the next gantry task run does it')
+    .option('--no-start', 'start no worker; gantry serve or the next gantry task run works on it')
     .option('--json', 'print the task as JSON and nothing else on standard output')
     .addHelpText('after', helpParagraphs(taskExamples('submit')))
-    .action(async (words: readonly string[], flags: TaskFlags & { readonly start: boolean }) => {
-      const { submitTaskCommand } = await import('./submit-task-command.ts')
-      await submitTaskCommand(words, flags, context)
-    })
+    .action((words: readonly string[], flags: SubmitFlags) => submit(words, flags, context))
+}
+
+async function submit(words: readonly string[], flags: SubmitFlags, context: CliContext): Promise<void> {
+  const submission = await taskSubmission(words, flags, context)
+  await withQueue(context, async (queue) => {
+    const task = await queueTask(queue, submission, context)
+    if (flags.start && !startWorker(context))
+      context.stderr.write('No worker could be started. Run gantry task work to work on the queue.\n')
+    context.stdout.write(
+      flags.json === true
+        ? `${JSON.stringify(task)}\n`
+        : `${task.id} is at position ${task.position}.\nFollow it with: gantry task logs ${task.id} --follow\n`,
+    )
+  })
 }

@@ -7,7 +7,7 @@ import { findRepository } from '../../verifier/find-repository.ts'
 import type { CliContext } from '../context.ts'
 import { duration, usd } from '../flag-values.ts'
 
-/** Flags of whatever makes a task. */
+/** Flags of every command that creates a task. */
 export interface TaskFlags {
   readonly agent?: string
   readonly model?: string
@@ -45,23 +45,20 @@ export function withTaskFlags(command: Command): Command {
 }
 
 /**
- * The repository a command is about, by its real path, as `gantry verify` finds it: the queue knows it by that. A place that is no
- * directory is told with everything else that is wrong.
+ * The real path of the repository a command is about, found as `gantry verify` finds it. A path that is not a directory is returned
+ * unchanged: the check of the task reports it together with its other problems.
  */
 export function repositoryOf({ cwd }: CliContext, { root }: Pick<TaskFlags, 'root'>): string {
   const directory = resolve(cwd, root ?? '.')
   return isDirectory(directory) ? findRepository(directory) : directory
 }
 
-export function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {
-  const { agent, model, agentModel, sandbox, config, maxCostUsd, timeout } = flags
-  return {
-    ...(agent !== undefined && { agent }),
-    ...(model !== undefined && { model }),
-    ...(agentModel !== undefined && { agent_model: agentModel }),
-    ...(sandbox !== undefined && { sandbox }),
-    ...(config !== undefined && { config_file: resolve(cwd, config) }),
-    ...(maxCostUsd !== undefined && { max_cost_usd: maxCostUsd }),
-    ...(timeout !== undefined && { edit_timeout_ms: timeout }),
-  }
+export const taskExitCodes =
+  'Exit codes: 0 verified, or the proposal is ready · 1 stuck · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
+
+/** Shown below the error when the task text is missing. */
+export function taskExamples(command: 'run' | 'submit'): string {
+  return `Examples:
+  gantry task ${command} "parseDuration must also accept several units, such as 1h30m."
+  gantry task ${command} - < task.md`
 }

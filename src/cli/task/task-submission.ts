@@ -1,10 +1,14 @@
-import type { TaskSubmission } from '../../task/worker/submit-task.ts'
+import { resolve } from 'node:path'
+import { GantryError } from '../../core/error.ts'
+import { readInput } from '../../io/read-input.ts'
+import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
+import type { TaskOptions, TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
-import { checkStart } from './check-start.ts'
-import { repositoryOf, type TaskFlags, taskOptions } from './task-flags.ts'
-import { taskText } from './task-text.ts'
+import { repositoryOf, type TaskFlags } from './task-flags.ts'
 
-/** The task a command line asks for, after it was checked that it could start. */
+const maxBytes = 64 * 1024 * 1024
+
+/** The task that a command line asks for, after a check that it could start. */
 export async function taskSubmission(
   words: readonly string[],
   flags: TaskFlags,
@@ -19,4 +23,45 @@ export async function taskSubmission(
   }
   await checkStart(submission, context)
   return submission
+}
+
+/** Throws one error with everything that would keep the task from starting. Prints warnings. */
+export async function checkStart(submission: TaskSubmission, context: CliContext): Promise<void> {
+  const { checkSubmission } = await import('../../task/validate-start.ts')
+  for (const warning of await checkSubmission(submission, context)) context.stderr.write(`${warning}\n`)
+}
+
+/** Queues a task. Warns when a secret was removed from its text. */
+export async function queueTask(
+  queue: TaskQueue,
+  submission: TaskSubmission,
+  { env, stderr }: Pick<CliContext, 'env' | 'stderr'>,
+): Promise<QueuedTask> {
+  const { createRedaction } = await import('../../core/redaction.ts')
+  const { submitTask } = await import('../../task/worker/submit-task.ts')
+  const task = submitTask(queue, submission, createRedaction([], env))
+  if (task.description !== submission.description)
+    stderr.write('The task text contained something that looks like a secret. It was removed.\n')
+  return task
+}
+
+/** The words of the command line, or standard input for `-`. */
+async function taskText(words: readonly string[]): Promise<string> {
+  if (words.length !== 1 || words[0] !== '-') return words.join(' ')
+  const input = await readInput(0, maxBytes)
+  if (input === 'too_large') throw new GantryError('USAGE', 'the task on standard input is too long')
+  return input.toString('utf8')
+}
+
+function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {
+  const { agent, model, agentModel, sandbox, config, maxCostUsd, timeout } = flags
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    ...(agentModel !== undefined && { agent_model: agentModel }),
+    ...(sandbox !== undefined && { sandbox }),
+    ...(config !== undefined && { config_file: resolve(cwd, config) }),
+    ...(maxCostUsd !== undefined && { max_cost_usd: maxCostUsd }),
+    ...(timeout !== undefined && { edit_timeout_ms: timeout }),
+  }
 }

@@ -9,8 +9,7 @@ import { openQueue } from '../../store/queue/open-queue.ts'
 import type { TaskStep } from '../../task/contract.ts'
 import { submitTask } from '../../task/worker/submit-task.ts'
 import { taskCommand } from './index.ts'
-import { toldQueue } from './told-queue.ts'
-import { workCommand } from './work-command.ts'
+import { observedQueue, workUntilEmpty } from './work.ts'
 
 /** Nothing is started to find out whether it is there. */
 const options = { sandbox: 'host' } as const
@@ -107,7 +106,7 @@ describe('a task by a part of its id', () => {
     ended('STUCK')
     await expect(task('show', 'ask_2')).rejects.toMatchObject({
       code: 'USAGE',
-      message: 'ask_2 can mean 2 tasks: '.concat(
+      message: 'ask_2 matches 2 tasks: '.concat(
         inQueue((queue) => queue.list().map((one) => one.id)).join(', '),
       ),
     })
@@ -193,8 +192,8 @@ test.each([
   [['metrics', '--json', '--prometheus'], /'--prometheus' cannot be used with option '--json'/],
   [['show', 'latest', '--diff', '--report'], /'--diff' cannot be used with option '--report'/],
   [['show', 'latest', '--report', '--json'], /'--report' cannot be used with option '--json'/],
-  [['logs', 'latest', '-v', '--format', 'log'], /--verbose changes nothing of --format log/],
-  [['logs', 'latest', '-v', '--format', 'events'], /--verbose changes nothing of --format events/],
+  [['logs', 'latest', '-v', '--format', 'log'], /--verbose has no effect with --format log/],
+  [['logs', 'latest', '-v', '--format', 'events'], /--verbose has no effect with --format events/],
 ])('flags that do not go together are refused: %j', async (argv, message) => {
   ended('STUCK')
   await expect(quietly(argv)).rejects.toThrow(message)
@@ -210,7 +209,7 @@ test('flags that do go together still do', async () => {
 describe('gantry task work', () => {
   test('with nothing to do says so', async () => {
     expect(await task('work')).toEqual({
-      stdout: 'Stopped: nothing is left to do.\n',
+      stdout: 'Stopped: the queue is empty.\n',
       stderr: '',
       exitCode: 0,
     })
@@ -226,11 +225,11 @@ describe('gantry task work', () => {
     })
     const lines = stdout.trimEnd().split('\n')
     expect(lines).toHaveLength(3)
-    expect(lines[0]).toMatch(new RegExp(`  ${id} begun in ${app}: Fix the sum\\.$`))
+    expect(lines[0]).toMatch(new RegExp(`  ${id} started in ${app}: Fix the sum\\.$`))
     expect(lines[1]).toMatch(
       new RegExp(`  ${id} INFRA_ERROR after .*: the task cannot start: - agent\\.yaml`),
     )
-    expect(lines[2]).toBe('Stopped: nothing is left to do.')
+    expect(lines[2]).toBe('Stopped: the queue is empty.')
   })
 
   test('says what is left for other workers', async () => {
@@ -239,7 +238,7 @@ describe('gantry task work', () => {
       queue.claim()
     })
     expect((await task('work')).stdout).toBe(
-      'Stopped: what is left is for other workers, 1 running task and 1 task waiting behind.\n',
+      'Stopped: other workers have the rest, 1 running task and 1 queued task.\n',
     )
   })
 
@@ -247,7 +246,7 @@ describe('gantry task work', () => {
     let code = 0
     const printed: string[] = []
     const stdout = { ...silent.stdout, write: (text: string) => void printed.push(text) }
-    await workCommand({
+    await workUntilEmpty({
       ...silent,
       cwd: app,
       env: { AGENT_ARTIFACT_DIR: join(root, 'store') },
@@ -261,22 +260,22 @@ describe('gantry task work', () => {
     expect(code).toBe(130)
   })
 
-  test('tells of a task that is let go without an end', () => {
-    const told: string[] = []
+  test('reports a task that is released without an end', () => {
+    const seen: string[] = []
     inQueue((queue) => {
       const listener = {
-        begun: ({ task: { id }, resumed }: ClaimedTask) => told.push(`${resumed ? 'again' : 'begun'} ${id}`),
-        ended: ({ id }: TaskRecord) => told.push(`ended ${id}`),
-        left: (id: string) => told.push(`left ${id}`),
+        begun: ({ task: { id }, resumed }: ClaimedTask) => seen.push(`${resumed ? 'again' : 'begun'} ${id}`),
+        ended: ({ id }: TaskRecord) => seen.push(`ended ${id}`),
+        released: (id: string) => seen.push(`released ${id}`),
       }
       const { id } = submitTask(queue, { repository: app, description: 'One.', options })
-      const heard = toldQueue(queue, listener)
-      heard.claim()
-      heard.release(id)
-      heard.claim()
-      expect(told).toEqual([`begun ${id}`, `left ${id}`, `again ${id}`])
-      expect(heard.claim()).toBeNull()
-      expect(told).toHaveLength(3)
+      const observed = observedQueue(queue, listener)
+      observed.claim()
+      observed.release(id)
+      observed.claim()
+      expect(seen).toEqual([`begun ${id}`, `released ${id}`, `again ${id}`])
+      expect(observed.claim()).toBeNull()
+      expect(seen).toHaveLength(3)
     })
   })
 })

@@ -1,7 +1,16 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { createColors } from 'picocolors'
+import { counted } from '../../core/counted.ts'
+import { formatDuration } from '../../core/duration.ts'
+import { exitCode } from '../../core/exit-code.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { shortenEnd } from '../../report/text-width.ts'
+import type { ClaimedTask, TaskEndRecord, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
+import { paintState } from './task-columns.ts'
+import { withQueue } from './task-queue.ts'
 
 interface WorkFlags {
   readonly from?: string
@@ -9,17 +18,85 @@ interface WorkFlags {
 
 export function taskWorkCommand(context: CliContext): Command {
   return new Command('work')
-    .description('Do what is queued, also what a killed worker left, until nothing is left to do.')
+    .description('Work on queued tasks, and on tasks that a killed worker left, until the queue is empty.')
     .option('--from <dir>', 'use the queue that commands in this directory use (default: working directory)')
     .addHelpText(
       'after',
       helpParagraphs(
-        'The queue lies in the store of the runs, which gantry.yaml may name: --from says whose gantry.yaml that is. Every task is done in its own repository, wherever that is.',
-        'Exit codes: 0 nothing is left to do · 130 interrupted; what was begun is left to the next worker',
+        'The queue is in the run store, whose place gantry.yaml can set; --from chooses which gantry.yaml is read. Every task is done in its own repository.',
+        'Exit codes: 0 the queue is empty · 130 interrupted; the next worker resumes what was started',
       ),
     )
-    .action(async ({ from }: WorkFlags) => {
-      const { workCommand } = await import('./work-command.ts')
-      await workCommand(from === undefined ? context : { ...context, cwd: resolve(context.cwd, from) })
-    })
+    .action(({ from }: WorkFlags) =>
+      workUntilEmpty(from === undefined ? context : { ...context, cwd: resolve(context.cwd, from) }),
+    )
+}
+
+const maxColumns = 120
+
+/** Works until the queue is empty. Prints a line for each task that begins and ends, and why it stops. */
+export async function workUntilEmpty(context: CliContext): Promise<void> {
+  const { workOnQueue } = await import('../../task/worker/work-on-queue.ts')
+  const { env, signal, stdout } = context
+  await withQueue(context, async (queue, store) => {
+    const observed = observedQueue(queue, printingListener(context))
+    await workOnQueue({ until: 'empty', signal }, { queue: observed, store, env, argv: ['gantry', 'task'] })
+    stdout.write(`${whyStopped(queue, signal)}\n`)
+  })
+  if (signal.aborted) context.setExitCode(exitCode.interrupted)
+}
+
+export interface QueueListener {
+  begun(claimed: ClaimedTask): void
+  ended(task: TaskRecord): void
+  /** Left without an end: the next worker resumes it. */
+  released(taskId: string): void
+}
+
+/** The same queue, which also reports what this worker begins, ends and releases. */
+export function observedQueue(queue: TaskQueue, { begun, ended, released }: QueueListener): TaskQueue {
+  return {
+    ...queue,
+    claim: (options) => {
+      const claimed = queue.claim(options)
+      if (claimed !== null) begun(claimed)
+      return claimed
+    },
+    end: (id: string, end: TaskEndRecord) => {
+      const task = queue.end(id, end)
+      ended(task)
+      return task
+    },
+    release: (id) => {
+      queue.release(id)
+      released(id)
+    },
+  }
+}
+
+function printingListener({ stdout }: CliContext): QueueListener {
+  const { dim } = createColors(stdout.color)
+  const say = (text: string): void => stdout.write(`${dim(new Date().toTimeString().slice(0, 8))}  ${text}\n`)
+  return {
+    begun: ({ task, resumed }) => {
+      const what = shortenEnd(plainLine(task.description), maxColumns)
+      say(`${task.id} ${resumed ? 'resumed' : 'started'} in ${plainLine(task.repository)}: ${what}`)
+    },
+    ended: (task) => {
+      const { id, state, started_at, completed_at, error_message } = task
+      const tookMs = Date.parse(completed_at ?? '') - Date.parse(started_at ?? '')
+      const took = Number.isNaN(tookMs) ? '' : ` after ${formatDuration(tookMs)}`
+      const why = error_message === null ? '' : `: ${shortenEnd(plainLine(error_message), maxColumns)}`
+      say(`${id} ${paintState(state, state, stdout.color)}${took}${why}`)
+    },
+    released: (id) => say(`${id} released; the next worker resumes it`),
+  }
+}
+
+function whyStopped(queue: TaskQueue, signal: AbortSignal): string {
+  if (signal.aborted) return 'Stopped: interrupted. gantry task work continues with the rest.'
+  const waiting = queue.list({ states: ['QUEUED'] }).length
+  const running = queue.list({ states: ['RUNNING'] }).length
+  if (waiting + running === 0) return 'Stopped: the queue is empty.'
+  return `Stopped: other workers have the rest, ${counted(running, 'running task')} and ${counted(waiting, 'queued task')}.`
 }

@@ -42,7 +42,7 @@ export function submitTask(
 }
 
 /** A new task that goes on from one that ended: with the proposal of a dry run, or with the report of a stuck one. */
-export function submissionAgain(how: 'apply' | 'retry', task: TaskRecord): TaskSubmission {
+export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): TaskSubmission {
   const { id, state, dry_run, task_run_id, description, repository } = task
   const { proposal_of: _, ...options } = taskOptionsSchema.parse(task.options)
   if (how === 'retry') {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../store/open-store.ts'
 import type { TaskQueue } from '../../store/queue/contract.ts'
 import { openQueue } from '../../store/queue/open-queue.ts'
-import { submissionAgain, submitTask } from './submit-task.ts'
+import { continuedSubmission, submitTask } from './submit-task.ts'
 import { workOnQueue } from './work-on-queue.ts'
 
 async function open() {
@@ -53,10 +53,14 @@ test('what was a proposal can be applied, what got stuck can be retried, and not
   const task = queue.claim()?.task
   if (task === undefined) throw new Error('no task')
   queue.update(task.id, { task_run_id: 'run_a' })
-  expect(() => submissionAgain('apply', task)).toThrow('a dry run that is RUNNING')
-  expect(() => submissionAgain('retry', task)).toThrow('only one that is stuck')
+  expect(() => continuedSubmission('apply', task)).toThrow('a dry run that is RUNNING')
+  expect(() => continuedSubmission('retry', task)).toThrow('only one that is stuck')
   const done = queue.end(task.id, { state: 'SUCCESS', summary: null, error_message: null })
-  expect(submissionAgain('apply', done)).toMatchObject({ options: { agent: 'mine', proposal_of: 'run_a' } })
-  expect(submissionAgain('retry', { ...done, state: 'STUCK' })).toMatchObject({ options: { retry: true } })
-  expect(() => submissionAgain('apply', { ...done, dry_run: false })).toThrow('no dry run')
+  expect(continuedSubmission('apply', done)).toMatchObject({
+    options: { agent: 'mine', proposal_of: 'run_a' },
+  })
+  expect(continuedSubmission('retry', { ...done, state: 'STUCK' })).toMatchObject({
+    options: { retry: true },
+  })
+  expect(() => continuedSubmission('apply', { ...done, dry_run: false })).toThrow('no dry run')
 })

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
-import { personAndSeal } from '../../../src/cli/guard/person-and-seal.ts'
+import { personAndSeal } from '../../../src/cli/guard/run-install.ts'
 import type {
   GuardedProject,
   Performance,

@@ -95,7 +95,7 @@ test.concurrent('a secret in the text of a task, in what the Editor runs or in w
   })
   const run = await taskRun(project, model, [`Fix the sum with the token ${secret}, please.`])
   expect(run.end, JSON.stringify(run.end)).toMatchObject({ state: 'SUCCESS' })
-  expect(run.stderr).toContain('what looks like a secret')
+  expect(run.stderr).toContain('looks like a secret')
   const kept = everythingIn(project.store) + everythingIn(project.path('agent')) + run.stdout
   for (const hidden of [secret, model.env.ANTHROPIC_API_KEY ?? 'none'])
     expect(kept.includes(hidden)).toBe(false)

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openServerLab } from '../server/server-lab.ts'
-import { taskDesk } from './serve-desk.ts'
+import { taskDesk } from './serve-tasks.ts'
 
 const agentYaml = 'verification:\n  container_image: none\n  steps:\n    - { name: check, command: "true" }\n'
 

@@ -7,7 +7,17 @@ import { GantryError } from '../../core/error.ts'
 import { expandVariables } from '../../core/expand.ts'
 import { readYaml } from '../../io/yaml.ts'
 import { boundaryScriptSchema } from '../../models/boundary/script/schema.ts'
-import type { Finding } from './finding.ts'
+
+/** One thing doctor looked at. */
+export interface DoctorFinding {
+  readonly area: 'gantry' | 'agents' | 'models' | 'sandboxes'
+  readonly name: string
+  /** `lacking`: it works less well, or only some uses of it do. `missing`: not usable. */
+  readonly status: 'ok' | 'lacking' | 'missing'
+  readonly detail: string
+  /** The command that would mend it. */
+  readonly fix?: string
+}
 
 export interface LookContext {
   readonly project: Project
@@ -16,7 +26,7 @@ export interface LookContext {
 }
 
 /** Agents of gantry.yaml by their names, then every agent Gantry knows that is not among them. */
-export async function lookAtAgents(context: LookContext): Promise<readonly Finding[]> {
+export async function lookAtAgents(context: LookContext): Promise<readonly DoctorFinding[]> {
   const described = Object.entries(context.project.config.agents)
   const bare = Object.entries(bareAgents()).filter(
     ([name]) => !described.some(([own, { driver }]) => own === name || driver === name),
@@ -24,7 +34,7 @@ export async function lookAtAgents(context: LookContext): Promise<readonly Findi
   return Promise.all([...described, ...bare].map(([name, config]) => lookAtAgent(name, config, context)))
 }
 
-async function lookAtAgent(name: string, config: AgentConfig, context: LookContext): Promise<Finding> {
+async function lookAtAgent(name: string, config: AgentConfig, context: LookContext): Promise<DoctorFinding> {
   const { project, env, signal } = context
   try {
     const driver = createAgent(name, config, { base: project.root, openModel: modelOpener(project) })
@@ -87,7 +97,7 @@ function hasAny(env: LookContext['env'], names: readonly string[]): boolean | nu
   return names.length === 0 ? null : names.some((name) => (env[name] ?? '') !== '')
 }
 
-function findingOf(name: string, probe: AgentProbe, lacks: readonly string[]): Finding {
+function findingOf(name: string, probe: AgentProbe, lacks: readonly string[]): DoctorFinding {
   const { found, version, path, fix } = probe
   // The remedy stands apart, where it can be copied.
   const problem = probe.problem?.replace(`; install it with: ${fix}`, '')

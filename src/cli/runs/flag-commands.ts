@@ -35,3 +35,43 @@ export function flagCommand(
     },
   )
 }
+
+export function blessCommand(context: CliContext): Command {
+  return flagCommand(context, {
+    name: 'bless',
+    description: 'Make a run the one that later runs are compared with, and keep it from being cleaned.',
+    flag: 'blessed',
+    on: true,
+    outcome: "is blessed: '--baseline blessed' means the newest such run",
+  })
+}
+
+export function unblessCommand(context: CliContext): Command {
+  return flagCommand(context, {
+    name: 'unbless',
+    description: 'Take the blessing of a run back.',
+    flag: 'blessed',
+    on: false,
+    outcome: 'is not blessed',
+  })
+}
+
+export function pinCommand(context: CliContext): Command {
+  return flagCommand(context, {
+    name: 'pin',
+    description: 'Keep a run from being cleaned.',
+    flag: 'pinned',
+    on: true,
+    outcome: 'is pinned: it stays until it is unpinned',
+  })
+}
+
+export function unpinCommand(context: CliContext): Command {
+  return flagCommand(context, {
+    name: 'unpin',
+    description: 'Let a pinned run be cleaned again.',
+    flag: 'pinned',
+    on: false,
+    outcome: 'is not pinned: it is cleaned when its time comes',
+  })
+}

@@ -12,7 +12,7 @@ import { formatCost } from '../../report/quantity.ts'
 import type { CliContext } from '../context.ts'
 
 /** How a running boundary speaks. */
-export interface BoundaryVoice {
+export interface SessionOutput {
   /** `hasProgram`: one is run, and told where the boundary is. Else somebody has to be told. */
   ready(endpoint: ModelEndpoint, hasProgram: boolean): void
   exchange(facts: ExchangeFacts): void
@@ -32,7 +32,7 @@ export interface BoundaryEnd {
 }
 
 /** One JSON object per line on standard output. The key is in it: whoever starts a server by program must learn it. */
-export function jsonVoice({ stdout }: CliContext): BoundaryVoice {
+export function jsonOutput({ stdout }: CliContext): SessionOutput {
   const say = (line: object): void => stdout.write(`${JSON.stringify(line)}\n`)
   return {
     ready: (endpoint) => say({ kind: 'ready', ...endpoint, env: endpointVariables(endpoint) }),
@@ -54,7 +54,7 @@ export function jsonVoice({ stdout }: CliContext): BoundaryVoice {
  * On standard error: standard output belongs to the program that is run. Without one it holds the variables and nothing else,
  * so that a shell can read them.
  */
-export function plainVoice({ stdout, stderr }: CliContext): BoundaryVoice {
+export function textOutput({ stdout, stderr }: CliContext): SessionOutput {
   const paint = createColors(stderr.color)
   const say = (line: string): void => stderr.write(`${line}\n`)
   return {

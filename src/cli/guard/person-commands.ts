@@ -1,0 +1,101 @@
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { counted } from '../../core/counted.ts'
+import type { PersonsNote } from '../../guard/unlock/unlock.ts'
+import type { CliContext } from '../context.ts'
+import { duration } from '../flag-values.ts'
+
+// Commands that only a person may give, never an agent: unlock, lock, seal and waive.
+
+export function unlockCommand(context: CliContext): Command {
+  return new Command('unlock')
+    .description("Let agents change the guard's own files for a while. Asks a person at a terminal.")
+    .option('--for <duration>', 'how long, at most 1h (default: 10m)', duration)
+    .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .action(async (flags: { readonly for?: number; readonly root?: string }) => {
+      const { unlock } = await import('../../guard/unlock/unlock.ts')
+      const request = await personsNote(context, flags.root)
+      const { untilMs } = await unlock(flags.for === undefined ? request : { ...request, forMs: flags.for })
+      context.stdout.write(
+        `Unlocked until ${new Date(untilMs).toISOString()}. 'gantry guard lock' ends it sooner; 'gantry guard seal' accepts the files as they are then.\n`,
+      )
+    })
+}
+
+export function lockCommand(context: CliContext): Command {
+  return new Command('lock')
+    .description("End an unlock: the guard's own files are protected again.")
+    .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .action(async (flags: { readonly root?: string }) => {
+      const { lock } = await import('../../guard/unlock/unlock.ts')
+      const { append, root } = await personsNote(context, flags.root)
+      lock({ append, by: context.env.USER ?? 'somebody' })
+      context.stdout.write(`The guard's own files in ${root} are protected again.\n`)
+    })
+}
+
+export function sealCommand(context: CliContext): Command {
+  return new Command('seal')
+    .description('Accept the files that steer the guard as they are now. Asks a person at a terminal.')
+    .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .action(async (flags: { readonly root?: string }) => {
+      const { ownPlace } = await import('../../guard-install/own-place.ts')
+      const { reseal } = await import('../../guard/unlock/unlock.ts')
+      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+      const { currentSeal } = await import('../../guard-engine/seal/seal-files.ts')
+      const { sealedPaths } = await import('../../guard-engine/seal/own-paths.ts')
+      const request = await personsNote(context, flags.root)
+      const { changed } = await reseal({
+        ...request,
+        paths: sealedPaths(ownPlace(request.root, context.env)),
+        sealed: currentSeal(guardHome(context.env), request.root),
+      })
+      context.stdout.write(
+        `Sealed${changed.length === 0 ? '' : `, ${counted(changed.length, 'changed file')} accepted`}.\n`,
+      )
+    })
+}
+
+export function waiveCommand(context: CliContext): Command {
+  return new Command('waive')
+    .description(
+      'Let the work be called done without evidence, for the files as they are. Asks a person at a terminal.',
+    )
+    .requiredOption('--reason <text>', 'why; it is kept in the ledger')
+    .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .action(async (flags: { readonly reason: string; readonly root?: string }) => {
+      const { waive } = await import('../../guard/unlock/unlock.ts')
+      const { treeFingerprint } = await import('../../guard-engine/facts/tree-fingerprint.ts')
+      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+      const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
+      const request = await personsNote(context, flags.root)
+      const { root } = request
+      const { settings } = await readSettings({ root, env: context.env, userDir: guardHome(context.env) })
+      const { tree } = await waive({
+        ...request,
+        reason: flags.reason,
+        fingerprint: () => treeFingerprint(root, settings.state.dir),
+      })
+      context.stdout.write(`Waived for tree ${tree.slice(0, 12)}. Any change of a file ends the waiver.\n`)
+    })
+}
+
+/** Who gives the command, in which project, and the ledger it is noted in. */
+async function personsNote(context: CliContext, root: string | undefined): Promise<PersonsNote> {
+  const { processTerminal } = await import('../../io/terminal.ts')
+  const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { appendNote } = await import('../../guard-engine/ledger/open-ledger.ts')
+  const project = root === undefined ? findRoot(context.cwd) : findRoot(resolve(context.cwd, root))
+  return {
+    terminal: processTerminal(),
+    env: context.env,
+    pid: process.pid,
+    signal: context.signal,
+    root: project,
+    nowMs: Date.now(),
+    append: (note) => {
+      appendNote({ guardHome: guardHome(context.env), root: project, note, nowMs: Date.now() })
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+import { helpParagraphs } from '../help-paragraphs.ts'
+import { runToEnd } from './run.ts'
+import { type TaskFlags, taskExitCodes } from './task-flags.ts'
+import { findTask, withQueue } from './task-queue.ts'
+import { checkStart } from './task-submission.ts'
+
+type ContinueFlags = Pick<TaskFlags, 'json' | 'verbose'>
+
+export function taskApplyCommand(context: CliContext): Command {
+  return new Command('apply')
+    .description('Apply the proposal of a dry run to the tree, verify it, and debug what fails.')
+    .argument('<task>', 'the dry run: its id, an unambiguous part of it, or "latest"')
+    .option('-v, --verbose', 'also print what the agent does and what the steps print')
+    .option('--json', 'print one JSON event per line and nothing else on standard output')
+    .addHelpText(
+      'after',
+      helpParagraphs(
+        'Nothing is applied when a file of the proposal has changed since the dry run.',
+        'Example:\n  gantry task apply latest',
+        taskExitCodes,
+      ),
+    )
+    .action((name: string, flags: ContinueFlags) => continueTask('apply', name, flags, context))
+}
+
+export function taskRetryCommand(context: CliContext): Command {
+  return new Command('retry')
+    .description('Try a stuck task again. Of the earlier attempts it knows only the stuck report.')
+    .argument('<task>', 'its id, an unambiguous part of it, or "latest"')
+    .option('-v, --verbose', 'also print what the agent does and what the steps print')
+    .option('--json', 'print one JSON event per line and nothing else on standard output')
+    .addHelpText('after', helpParagraphs('Example:\n  gantry task retry latest', taskExitCodes))
+    .action((name: string, flags: ContinueFlags) => continueTask('retry', name, flags, context))
+}
+
+/** Runs a new task that continues one that ended. */
+async function continueTask(
+  how: 'apply' | 'retry',
+  name: string,
+  flags: ContinueFlags,
+  context: CliContext,
+): Promise<void> {
+  const { continuedSubmission } = await import('../../task/worker/submit-task.ts')
+  const submission = await withQueue(context, (queue) => continuedSubmission(how, findTask(queue, name)))
+  await checkStart(submission, context)
+  await runToEnd({ ...submission, verbose: flags.verbose === true }, flags, context)
+}
