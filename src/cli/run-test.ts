@@ -3,11 +3,11 @@ import { openProjectStore } from '../config/open-project-store.ts'
 import { GantryError } from '../core/error.ts'
 import { exitCode, exitCodeOf } from '../core/exit-code.ts'
 import { checkWritable } from '../io/check-writable.ts'
-import { replayModes } from '../models/boundary/model-link.ts'
+import { type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
 import { parseReporterSpec } from '../report/index.ts'
 import { type ComposedReporter, composeReporters, openReporters } from '../report/open-reporters.ts'
 import { failedTrials, frozenRequest, loadBaseline } from '../scenario/earlier-runs.ts'
-import { judgeBatchModes } from '../scenario/judge-batch.ts'
+import { type JudgeBatchMode, judgeBatchModes } from '../scenario/judge-batch.ts'
 import { parseShard } from '../scenario/plan.ts'
 import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
 import { type RunRequest, runRequestSchema } from '../scenario/request.ts'
@@ -17,7 +17,6 @@ import type { CliContext } from './context.ts'
 import { usd } from './flag-values.ts'
 import { keepHeapSmall } from './keep-heap-small.ts'
 import { printError } from './print-error.ts'
-import type { TestFlags } from './test.ts'
 
 /** `gantry test`, once the flags are known. */
 export async function runTest(
@@ -253,4 +252,45 @@ async function openTestReporters(
   const beside = await openReporters([parseReporterSpec('console')], { ...place, stdout: context.stderr })
   const both = composeReporters({ asked, beside })
   return { ...both, problems: () => [...both.problems(), ...asked.problems(), ...beside.problems()] }
+}
+
+/** Flags of `gantry test`, as commander hands them over. Absent means: the file or the default decides. */
+export interface TestFlags {
+  readonly scenario?: string[]
+  readonly agent?: string[]
+  readonly model?: string[]
+  readonly profile?: string
+  readonly targetBinary?: string
+  readonly config?: string
+  readonly filter?: string[]
+  readonly tag?: string[]
+  readonly allTags?: boolean
+  readonly tier?: number
+  readonly shard?: string
+  readonly repeat?: number
+  readonly concurrency?: number
+  readonly timeout?: number
+  readonly judge: boolean
+  readonly judgeModel?: string
+  readonly judgeBatch?: JudgeBatchMode
+  readonly cache: boolean
+  readonly replay?: ReplayMode
+  readonly cassettes?: string
+  readonly fault?: string[]
+  readonly maxCostUsd?: number
+  readonly maxTime?: number
+  readonly maxPause?: number
+  readonly infraRetries?: number
+  readonly maxInfraRate?: number
+  readonly threshold?: number
+  readonly strict?: boolean
+  readonly baseline?: string
+  readonly seed?: number
+  readonly plan?: boolean
+  readonly dryRun?: boolean
+  readonly resume?: string
+  readonly rerunFailed?: string | boolean
+  readonly watch?: boolean
+  readonly json?: boolean
+  readonly reporter?: string[]
 }

@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander'
-import { type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
-import { type JudgeBatchMode, judgeBatchModes } from '../scenario/judge-batch.ts'
+import { replayModes } from '../models/boundary/model-link.ts'
+import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import type { CliContext } from './context.ts'
 import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
+import type { TestFlags } from './run-test.ts'
 
 export function testCommand(context: CliContext): Command {
   return new Command('test')
@@ -74,45 +75,4 @@ export function testCommand(context: CliContext): Command {
       const { runTest } = await import('./run-test.ts')
       await runTest(paths, flags, context)
     })
-}
-
-/** Flags of `gantry test`, as commander hands them over. Absent means: the file or the default decides. */
-export interface TestFlags {
-  readonly scenario?: string[]
-  readonly agent?: string[]
-  readonly model?: string[]
-  readonly profile?: string
-  readonly targetBinary?: string
-  readonly config?: string
-  readonly filter?: string[]
-  readonly tag?: string[]
-  readonly allTags?: boolean
-  readonly tier?: number
-  readonly shard?: string
-  readonly repeat?: number
-  readonly concurrency?: number
-  readonly timeout?: number
-  readonly judge: boolean
-  readonly judgeModel?: string
-  readonly judgeBatch?: JudgeBatchMode
-  readonly cache: boolean
-  readonly replay?: ReplayMode
-  readonly cassettes?: string
-  readonly fault?: string[]
-  readonly maxCostUsd?: number
-  readonly maxTime?: number
-  readonly maxPause?: number
-  readonly infraRetries?: number
-  readonly maxInfraRate?: number
-  readonly threshold?: number
-  readonly strict?: boolean
-  readonly baseline?: string
-  readonly seed?: number
-  readonly plan?: boolean
-  readonly dryRun?: boolean
-  readonly resume?: string
-  readonly rerunFailed?: string | boolean
-  readonly watch?: boolean
-  readonly json?: boolean
-  readonly reporter?: string[]
 }

@@ -14,7 +14,7 @@ import { parseFault } from '../../models/boundary/parse-fault.ts'
 import { readBoundaryScript } from '../../models/boundary/script/read-boundary-script.ts'
 import { hasKey, upstreamFrom } from '../../models/boundary/upstream.ts'
 import type { CliContext } from '../context.ts'
-import type { BoundaryFlags } from './session-commands.ts'
+import { port } from '../flag-values.ts'
 import { type BoundaryEnd, jsonOutput, textOutput } from './session-output.ts'
 
 export interface BoundaryWork {
@@ -151,4 +151,14 @@ function faultsOf({ fault, seed }: BoundaryFlags, source: ModelSource): FaultsCo
 export function sourceOf(script: string | undefined, { cwd, env }: CliContext): ModelSource {
   if (script !== undefined) return { kind: 'script', script: readBoundaryScript(resolve(cwd, script)) }
   return { kind: 'provider', upstream: upstreamFrom(env) }
+}
+
+/** Flags that every command with a running boundary has. */
+export interface BoundaryFlags {
+  readonly port?: number
+  readonly fault?: string[]
+  readonly seed?: number
+  readonly maxCostUsd?: number
+  readonly config?: string
+  readonly json?: boolean
 }

@@ -3,16 +3,7 @@ import { Command } from 'commander'
 import { GantryError } from '../../core/error.ts'
 import type { CliContext } from '../context.ts'
 import { port, repeated, usd, wholeNumber } from '../flag-values.ts'
-
-/** Flags that every command with a running boundary has. */
-export interface BoundaryFlags {
-  readonly port?: number
-  readonly fault?: string[]
-  readonly seed?: number
-  readonly maxCostUsd?: number
-  readonly config?: string
-  readonly json?: boolean
-}
+import type { BoundaryFlags } from './run-boundary.ts'
 
 export function withBoundaryFlags(command: Command): Command {
   return command

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { count, duration, usd } from '../flag-values.ts'
+import type { PlanFlags } from './run-plan.ts'
 
 /** `gantry plan`: work through a plan with an agent, task by task, each verified before it counts. */
 export function planCommand(context: CliContext): Command {
@@ -42,20 +43,4 @@ Exit codes: 0 all tasks done · 1 a task was given up · 2 bad usage · 3 infras
       const { runPlanCommand } = await import('./run-plan.ts')
       await runPlanCommand(plan, flags, context)
     })
-}
-
-/** Flags of `gantry plan run`, as commander hands them over. Absent means: the default or the resumed run decides. */
-export interface PlanFlags {
-  readonly agent?: string
-  readonly model?: string
-  readonly maxIterations?: number
-  readonly maxAttempts?: number
-  readonly maxCostUsd?: number
-  readonly timeout?: number
-  readonly commit?: boolean
-  readonly dryRun?: boolean
-  readonly resume?: string
-  readonly json?: boolean
-  readonly config?: string
-  readonly root?: string
 }

@@ -12,7 +12,6 @@ import { realPath } from '../../io/resolve-links.ts'
 import type { Store } from '../../store/contract.ts'
 import { findRun } from '../../store/find-run.ts'
 import type { CliContext } from '../context.ts'
-import type { PlanFlags } from './index.ts'
 import { planPrinter } from './print-plan-event.ts'
 
 /** `gantry plan run`, once the flags are known. */
@@ -111,4 +110,20 @@ function refuseBesideResume(plan: string | undefined, flags: PlanFlags): void {
 
 function defined<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+/** Flags of `gantry plan run`, as commander hands them over. Absent means: the default or the resumed run decides. */
+export interface PlanFlags {
+  readonly agent?: string
+  readonly model?: string
+  readonly maxIterations?: number
+  readonly maxAttempts?: number
+  readonly maxCostUsd?: number
+  readonly timeout?: number
+  readonly commit?: boolean
+  readonly dryRun?: boolean
+  readonly resume?: string
+  readonly json?: boolean
+  readonly config?: string
+  readonly root?: string
 }
