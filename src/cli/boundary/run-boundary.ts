@@ -14,7 +14,6 @@ import { parseFault } from '../../models/boundary/parse-fault.ts'
 import { readBoundaryScript } from '../../models/boundary/script/read-boundary-script.ts'
 import { hasKey, upstreamFrom } from '../../models/boundary/upstream.ts'
 import type { CliContext } from '../context.ts'
-import { port } from '../flag-values.ts'
 import { type BoundaryEnd, jsonOutput, textOutput } from './session-output.ts'
 
 export interface BoundaryWork {
