@@ -1,7 +1,7 @@
 import { createFixture, type FsFixture } from 'fs-fixture'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resolveModel } from '../../src/models/index.ts'
-import { type GradePowers, gradeTrial } from '../../src/plugin/cases/grade-trial.ts'
+import { type GradeOptions, gradeTrial } from '../../src/plugin/cases/grade-trial.ts'
 import { readCases } from '../../src/plugin/cases/read-cases.ts'
 import { writeCases } from '../../src/plugin/cases/write-cases.ts'
 import { pluginConfigSchema } from '../../src/plugin/config/keys/schema.ts'
@@ -191,7 +191,7 @@ const compared: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-const judged = async (): Promise<GradePowers['judge']> => {
+const judged = async (): Promise<GradeOptions['judge']> => {
   const fixture = await createFixture({
     'judge.yaml':
       'answers:\n  - {match: SAY PASS, json: {passed: true}}\n  - {match: say no, json: {passed: false}}\n',

@@ -2,7 +2,7 @@ import { formatPosition, GantryError } from '../../core/error.ts'
 
 /** Something about the cases of a plugin that its author should know. */
 export interface CaseProblem {
-  /** `error`: the case is left out. `warning`: it takes part, and something of it does not act as it is written. */
+  /** `error`: the case is skipped. `warning`: it is used, but a part of it has no effect or another effect. */
   readonly severity: 'error' | 'warning'
   /** Absolute. */
   readonly path: string
@@ -11,7 +11,7 @@ export interface CaseProblem {
   readonly hint?: string
 }
 
-/** What a file's own error says. Anything else that was thrown is a bug and goes on. */
+/** The problem of a file. Anything but a GantryError is a bug and is thrown again. */
 export function problemOf(error: unknown, path: string): CaseProblem {
   if (!(error instanceof GantryError)) throw error
   return {
@@ -28,6 +28,6 @@ export function problem(
   message: string,
   hint?: string,
 ): CaseProblem {
-  const told = `${formatPosition({ file: path })}: ${message}`
-  return { severity, path, message: told, ...(hint !== undefined && { hint }) }
+  const text = `${formatPosition({ file: path })}: ${message}`
+  return { severity, path, message: text, ...(hint !== undefined && { hint }) }
 }

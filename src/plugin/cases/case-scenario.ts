@@ -10,7 +10,7 @@ import {
 import { type Expectation, quietTag } from './expectation.ts'
 import type { WrittenCase } from './read-case.ts'
 
-/** What a case brings along that lies in files beside it. */
+/** What a case adds from files beside it. */
 export interface CaseExtras {
   readonly setup_messages?: PluginScenario['setup_messages']
   readonly files?: PluginScenario['files']
@@ -18,7 +18,7 @@ export interface CaseExtras {
   readonly plugins?: readonly string[]
 }
 
-/** Tools that are not there by default; a case that lists one cannot do without it. */
+/** Tools that are disallowed by default; a case that lists one needs it. */
 const withheld: ReadonlySet<string> = new Set(['Write', 'Edit', 'Bash'])
 
 export const semanticTag = 'semantic:'

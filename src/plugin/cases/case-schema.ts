@@ -17,10 +17,13 @@ const matchSchema = z
 const common = {
   name: z.string().min(1).optional().describe('Default: the name of the file.'),
   weight: z.number().positive().optional().describe('Default 1.'),
-  arm: z.enum(['with-only', 'both']).optional().describe('Whether it counts in the arm without the plugin.'),
+  arm: z
+    .enum(['with-only', 'both'])
+    .optional()
+    .describe('Whether it is scored in the arm without the plugin.'),
 }
 
-/** A grader as it is written. `pattern` and `criteria` may stand in the text below, when it has a file of its own. */
+/** A grader as written by its author. In a file of its own, `pattern` and `criteria` may be the text below the keys. */
 export const writtenGraderSchema = z.discriminatedUnion('type', [
   z.strictObject({
     ...common,

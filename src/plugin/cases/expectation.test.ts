@@ -77,12 +77,12 @@ test.each([
   expect(expected(graders)).toBeNull()
 })
 
-test('any skill is the only one there is', () => {
+test('a grader for any skill means the only skill of the plugin', () => {
   const parts = { skills: [skillOf('greet')], commands: [] }
   expect(expected([used('Skill')], { parts })).toBe('skill:greet fires')
 })
 
-test('what should fire comes before what should not, whatever the order', () => {
+test('a component that should fire comes before one that should not, whatever the order', () => {
   const graders = [used('Skill', '"demo:greet"', 0, 0), used('Agent', 'reviewer')]
   expect(expected(graders)).toBe('agent:reviewer fires')
 })
@@ -96,7 +96,7 @@ test('a command that is typed fires, unless a grader wants another component to'
   expect(expected([used('Read')], { prompt: 'run /demo:deploy:staging' })).toBeNull()
 })
 
-test('a tag says it outright', () => {
+test('a tag decides', () => {
   const tags = ['hook:PreToolUse::Write|Edit']
   expect(expected([used('Read')], { tags })).toBe('hook:PreToolUse::Write|Edit fires')
   expect(expected([used('Read')], { tags: [...tags, 'quiet'] })).toBe('hook:PreToolUse::Write|Edit is quiet')

@@ -3,7 +3,7 @@ import { type AnyComponent, componentId, componentList } from '../component-list
 import type { Grader, ToolPattern } from '../generate/contract.ts'
 import { inputMatch } from './pattern/compile-js-pattern.ts'
 
-/** A case as far as it tells which component should fire. */
+/** The parts of a case that show which component should fire. */
 export interface ExpectationFacts {
   readonly prompt: string
   readonly tags: readonly string[]
@@ -18,13 +18,13 @@ export interface Expectation {
   readonly unknown: readonly string[]
 }
 
-/** A tag of this name says that the component of another tag should stay quiet. */
+/** A tag of this name means that the component of another tag must not fire. */
 export const quietTag = 'quiet'
 
 /**
- * Which component a case is about, and whether it should fire. A tag that is a component's id says it outright; else the first
- * grader that wants exactly one component to fire; else a prompt that begins with a command of the plugin; else the first
- * grader that wants exactly one to stay quiet.
+ * Which component a case is about, and whether it should fire. In this order: a tag that is a component's id; the first grader that
+ * wants exactly one component to fire; a prompt that begins with a command of the plugin; the first grader that wants exactly one
+ * not to fire.
  */
 export function expectationOf(
   { prompt, tags, graders }: ExpectationFacts,
@@ -56,7 +56,7 @@ function isAbout({ components }: TriggerClaim, wanted: AnyComponent): boolean {
   return components.length === 1 && components.some(({ component }) => component === wanted.component)
 }
 
-/** What a person types to start a component: `/demo:deploy:staging now`. */
+/** The component that a typed prompt starts: `/demo:deploy:staging now`. */
 function typedComponent(prompt: string, all: readonly AnyComponent[]): AnyComponent | null {
   const [, typed] = /^\/(\S+)/.exec(prompt) ?? []
   if (typed === undefined) return null
@@ -68,9 +68,9 @@ function typedComponent(prompt: string, all: readonly AnyComponent[]): AnyCompon
   )
 }
 
-/** What a grader says about whether components fire. */
+/** What a grader expects of components. */
 interface TriggerClaim {
-  /** Which it could be about; more than one when it does not tell. */
+  /** The components it could mean; more than one when it is ambiguous. */
   readonly components: readonly AnyComponent[]
   readonly expected: boolean
   /** Whether it means a component by name, and not just any. */
@@ -128,7 +128,7 @@ function isToolOf(tool: string, { type, component }: AnyComponent): boolean {
   return type === 'mcp_server' && tool.startsWith(component.tool_prefix)
 }
 
-/** How a grader says that any tool of a server was called: a tool's name in the trace begins with the server's. */
+/** Matches any tool of a server: a tool's name in the trace begins with the server's. */
 export function serverPattern(toolPrefix: string): string {
   return `"name":"${toolPrefix}`
 }

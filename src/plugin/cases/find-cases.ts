@@ -10,13 +10,13 @@ export interface FoundCases {
   readonly problems: readonly CaseProblem[]
 }
 
-/** What lies among the cases and is none. */
+/** Directories among the cases that are not cases. */
 const others: ReadonlySet<string> = new Set(['results', 'cassettes', 'node_modules'])
 
 const deepest = 12
 const most = 10_000
 
-/** Every directory below with a `prompt.md` or a `case.yaml`; other directories group cases. A case holds no other cases. */
+/** Every directory below with a `prompt.md` or a `case.yaml`; other directories group cases. A case contains no other cases. */
 export function findCases(root: string): FoundCases {
   const cases: string[] = []
   const mocks: string[] = []
@@ -33,14 +33,14 @@ export function findCases(root: string): FoundCases {
     }
     problems.push(...found)
     if (depth === deepest) {
-      problems.push(problem('warning', here, 'is nested too deeply; nothing below it is looked at'))
+      problems.push(problem('warning', here, 'is nested too deeply; cases below it are ignored'))
       return
     }
     for (const name of directories) if (name !== 'mocks' && !others.has(name)) visit(inside(name), depth + 1)
   }
   visit('', 0)
   if (cases.length >= most)
-    problems.push(problem('warning', root, `holds ${most} cases or more; what comes after them is left out`))
+    problems.push(problem('warning', root, `has ${most} cases or more; the rest is ignored`))
   return { cases: cases.sort(), mocks: mocks.sort(), problems }
 }
 
@@ -55,37 +55,37 @@ const loaded: ReadonlySet<string> = new Set(['skills', 'agents', 'commands', 'ho
 interface EvalDirectory {
   /** Relative to the plugin's root, without a slash at its end. */
   readonly path: string
-  /** Why what the manifest says is not used. */
+  /** Why the manifest's value is not used. */
   readonly ignored?: string
 }
 
 /**
- * Where the cases of a plugin lie: where the caller says, else where the manifest says, else in `evals`. Throws GantryError USAGE
- * when the caller's word cannot be used; the manifest's is passed over then.
+ * The directory of a plugin's cases: given by the caller, else by the manifest, else `evals`. Throws GantryError USAGE when the
+ * caller's value cannot be used; an unusable value of the manifest is ignored.
  */
 export function evalDirectory(
   manifest: Readonly<Record<string, unknown>>,
-  asked: string | undefined,
+  given: string | undefined,
 ): EvalDirectory {
-  if (asked !== undefined) {
-    const read = plainPath(asked)
+  if (given !== undefined) {
+    const read = plainPath(given)
     if (read.kind === 'path') return { path: read.path }
-    throw new GantryError('USAGE', `'${asked}' cannot be the directory of cases: ${read.why}`, {
+    throw new GantryError('USAGE', `'${given}' cannot be the directory of cases: ${read.why}`, {
       hint: 'Name a directory inside the plugin, such as quality/evals.',
     })
   }
   const { experimental } = manifest
-  const told: unknown =
+  const value: unknown =
     typeof experimental === 'object' && experimental !== null && 'evals' in experimental
       ? experimental.evals
       : undefined
-  if (told === undefined) return { path: usual }
+  if (value === undefined) return { path: usual }
   const read =
-    typeof told === 'string' ? plainPath(told) : { kind: 'unusable' as const, why: 'it is no text' }
+    typeof value === 'string' ? plainPath(value) : { kind: 'unusable' as const, why: 'it is not a string' }
   if (read.kind === 'path') return { path: read.path }
   return {
     path: usual,
-    ignored: `experimental.evals of the manifest, ${JSON.stringify(told)}, is passed over: ${read.why}; cases are looked for in ${usual}/`,
+    ignored: `experimental.evals of the manifest, ${JSON.stringify(value)}, is ignored: ${read.why}; cases are read from ${usual}/`,
   }
 }
 
@@ -100,7 +100,9 @@ function plainPath(
   if (first === undefined) return unusable('it names no directory below the plugin')
   const strange = names.find((name) => !plainName.test(name))
   if (strange !== undefined)
-    return unusable(`'${strange}' is no plain name: a letter or digit, then letters, digits, . _ - @ and +`)
+    return unusable(
+      `'${strange}' is not a plain name: a letter or digit, then letters, digits, . _ - @ and +`,
+    )
   if (loaded.has(first)) return unusable(`${first}/ is loaded by Claude Code`)
   return { kind: 'path', path: names.join('/') }
 }

@@ -6,40 +6,40 @@ import type { Execution, PluginTranscript } from '../execute/contract.ts'
 import type { Grader, PluginScenario } from '../generate/contract.ts'
 import { gradeFreely } from './grade/free-graders.ts'
 import { gradeForMoney, isPaid } from './grade/paid-graders.ts'
-import type { GivenPassVote, VotePowers } from './grade/take-votes.ts'
+import type { GivenPassVote, VoteOptions } from './grade/take-votes.ts'
 import type { GradedTrial } from './grade/target-text.ts'
 
-export interface GradePowers {
-  /** All arms of the run: whether trials with and without the plugin are compared decides which graders count. */
+export interface GradeOptions {
+  /** All arms of the run: they decide which graders are scored. */
   readonly arms: readonly Arm[]
-  /** null: nobody can be asked; graders that need a judge say so. */
-  readonly judge: VotePowers | null
+  /** null: no judge is available; graders that need one report this. */
+  readonly judge: VoteOptions | null
   /** Keeps the votes for a grader, by its name. */
   readonly checkpoint?: (grader: string) => SampleCheckpoint<GivenPassVote>
 }
 
 export interface GradedCase {
-  /** Each grader with its weight, whether it counts, and why it could not be asked if that is so. */
+  /** Each grader with its weight, whether it is scored, and why it could not be evaluated. */
   readonly gates: readonly GraderGate[]
-  /** Weighted share of graders passed; null without graders that count, or when one of them could not be asked. */
+  /** Weighted share of passed graders; null without scored graders, or when one of them could not be evaluated. */
   readonly score: number | null
   /** null = unmetered. */
   readonly cost_usd: number | null
 }
 
-/** Asks every grader of a case about a trial, with the meaning the graders have for `claude plugin eval`. */
+/** Runs every grader of a case on a trial, with the same meaning as in `claude plugin eval`. */
 export async function gradeTrial(
   scenario: PluginScenario,
   execution: Execution,
   transcript: PluginTranscript | null,
-  { arms, judge, checkpoint }: GradePowers,
+  { arms, judge, checkpoint }: GradeOptions,
 ): Promise<GradedCase> {
   const trial: GradedTrial = { scenario, execution, transcript }
-  const asked = scoredGraders(scenario.case?.graders ?? [], execution.trial.arm, arms)
+  const graders = scoredGraders(scenario.case?.graders ?? [], execution.trial.arm, arms)
   // A trial that did not happen is not worth a judge's money.
   const isMoot = execution.failure !== undefined || execution.invalid !== undefined
   const graded = await Promise.all(
-    asked.map(async ({ grader, scored }) => {
+    graders.map(async ({ grader, scored }) => {
       const { passed, message, costUsd } = !isPaid(grader)
         ? { ...gradeFreely(grader, trial), costUsd: 0 }
         : isMoot || judge === null
@@ -66,7 +66,7 @@ export async function gradeTrial(
   }
 }
 
-const noVotes = { passed: null, message: 'there is no judge to ask', costUsd: 0 }
+const noVotes = { passed: null, message: 'no judge is available', costUsd: 0 }
 
 function gateOf(
   { type, name, weight }: Grader,
@@ -79,14 +79,14 @@ function gateOf(
 
 interface ArmGrader {
   readonly grader: Grader
-  /** false: it is shown and does not count. */
+  /** false: it is shown but not scored. */
   readonly scored: boolean
 }
 
 /**
- * Which graders are asked in an arm, and which count. Where trials without the plugin are compared with trials with it, a grader
- * that can only pass with it would make up the difference: it is shown and does not count, and is not asked without the plugin.
- * If there are no others they all count.
+ * Which graders run in an arm, and which are scored. When trials with and without the plugin are compared, a grader that can only
+ * pass with the plugin would distort the difference: it is shown but not scored, and does not run without the plugin. If there are
+ * no other graders, all are scored.
  */
 function scoredGraders(graders: readonly Grader[], arm: Arm, arms: readonly Arm[]): readonly ArmGrader[] {
   const isCompared = arms.includes('without') && arms.length > 1

@@ -2,7 +2,7 @@ import { asArray, asObject, asString, type JsonObject, parseObject } from '../..
 import { sha256 } from '../../io/sha256.ts'
 import type { SetupMessage } from '../generate/contract.ts'
 
-/** The words of a conversation in which nothing but words was said; null when tools were used in it or a line cannot be read. */
+/** The messages of a text-only conversation; null when it uses tools or a line cannot be read. */
 export function plainHistory(text: string): readonly SetupMessage[] | null {
   const messages: SetupMessage[] = []
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
@@ -23,7 +23,7 @@ function messageOf(line: JsonObject): SetupMessage | null {
   return words === undefined ? null : { role, content: words }
 }
 
-/** A conversation in the form in which Claude Code keeps one and can go on with it. The same words give the same file. */
+/** A conversation in Claude Code's own format, which it can continue. The same messages give the same file. */
 export function historyFile(messages: readonly SetupMessage[]): string {
   const sessionId = idOf(JSON.stringify(messages))
   const ids = messages.map((_, index) => idOf(`${sessionId} ${index}`))

@@ -7,7 +7,7 @@ import { type CaseProblem, problem, problemOf } from './case-problem.ts'
 export interface PlainListing {
   readonly files: readonly string[]
   readonly directories: readonly string[]
-  /** Links, and that the directory could not be looked into. */
+  /** Links, or that the directory cannot be read. */
   readonly problems: readonly CaseProblem[]
 }
 
@@ -46,7 +46,7 @@ function linkProblem(path: string): CaseProblem {
 
 const usualBytes = 1024 * 1024
 
-/** A text file of a case; null when it is not there. Throws GantryError for what is there and is no text of reasonable length. */
+/** A text file of a case; null when it does not exist. Throws GantryError when it is not a text of reasonable length. */
 export function readCaseText(dir: string, name: string, maxBytes = usualBytes): string | null {
   const path = `${dir}/${name}`
   const read = readTextInside(dir, name, { maxBytes })
@@ -54,7 +54,7 @@ export function readCaseText(dir: string, name: string, maxBytes = usualBytes): 
     new GantryError('INVALID_FILE', `${path}: ${why}`, { at: { file: path } })
   switch (read.kind) {
     case 'text':
-      if (read.text.includes('\0')) throw refuse('is no text')
+      if (read.text.includes('\0')) throw refuse('is not a text file')
       return read.text
     case 'missing':
       return null
@@ -69,7 +69,7 @@ export function readCaseText(dir: string, name: string, maxBytes = usualBytes): 
   }
 }
 
-/** The same, and null too for what is there and cannot be used. */
+/** Like readCaseText, but null also for an unusable file. */
 export function usableCaseText(dir: string, name: string, maxBytes = usualBytes): string | null {
   try {
     return readCaseText(dir, name, maxBytes)

@@ -8,7 +8,7 @@ import { type CaseFile, caseFileSchema, type PromptFile, promptSchema, withoutEf
 import { listPlain, readCaseText } from './read-case-files.ts'
 import { readGraders, splitFrontmatter, toGrader, unterminated } from './read-graders.ts'
 
-/** A case as its author wrote it, both files joined: what `prompt.md` says wins. */
+/** A case as its author wrote it, both files merged. `prompt.md` wins. */
 export interface WrittenCase extends Omit<PromptFile, 'schema_version' | 'name'> {
   /** Absolute. */
   readonly dir: string
@@ -63,7 +63,7 @@ export function readCase(dir: string): ReadCase {
     prompt: prompt === null || prompt.body === '' ? (listedPrompt ?? '') : prompt.body,
     graders: [...listed, ...own.graders],
   }
-  // What could not be read would only be missed once more.
+  // Unreadable parts would only be reported again as missing.
   if (!problems.some(isError)) problems.push(...check(written))
   return { written: problems.some(isError) ? null : written, problems }
 }
@@ -110,7 +110,7 @@ function listedGraders(file: SourceFile<CaseFile>): readonly Grader[] {
 
 type ContextPaths = Pick<WrittenCase, 'scaffold_script' | 'history_file' | 'add_dirs'>
 
-/** What a case names is in its own directory, and is there. */
+/** The paths of a case must exist in its own directory. */
 function contextPaths(dir: string, file: SourceFile<CaseFile>): ContextPaths {
   const { scaffold_script, history_file, add_dirs } = file.value.context ?? {}
   const inside = (named: string, key: readonly PropertyKey[], kind: 'file' | 'directory'): string => {
@@ -132,7 +132,7 @@ function contextPaths(dir: string, file: SourceFile<CaseFile>): ContextPaths {
   }
 }
 
-/** What only the whole case can tell. */
+/** Checks that need the whole case. */
 function check(written: WrittenCase): readonly CaseProblem[] {
   const { dir, prompt, graders } = written
   const problems: CaseProblem[] = []
@@ -169,7 +169,7 @@ function checkGrader(grader: Grader, { dir }: WrittenCase): readonly CaseProblem
   if (grader.type !== 'baseline') return []
   const where = resolveInside(dir, grader.baseline_file)
   if (where.kind === 'inside' && entryKind(where.path) === 'file') return []
-  const why = where.kind === 'outside' ? where.reason : 'it is not there'
+  const why = where.kind === 'outside' ? where.reason : 'it does not exist'
   return [
     problem(
       'error',

@@ -36,7 +36,7 @@ const one = async (prompt: string, graders: Files = { g: ok }, more: Files = {})
 
 const yamlCase = (rest: string) => `schema_version: "1.1"\nname: a\n${rest}`
 
-test('a prompt and its graders become a scenario with everything the case says', async () => {
+test('a prompt and its graders become a scenario with all fields of the case', async () => {
   const { scenario, problems, root } = await one(
     [
       '---',
@@ -122,7 +122,7 @@ test.each([
 })
 
 describe('case.yaml', () => {
-  test('holds the whole case', async () => {
+  test('can contain the whole case', async () => {
     const { scenarios, problems } = await read({
       'evals/a/case.yaml': yamlCase(
         [
@@ -152,7 +152,7 @@ describe('case.yaml', () => {
     ])
   })
 
-  test('prompt.md wins over it, and graders of both count', async () => {
+  test('prompt.md wins over it, and the graders of both are used', async () => {
     const { scenarios, problems } = await read({
       'evals/a/case.yaml': yamlCase(
         'execution: {prompt: old, max_turns: 3, model: opus}\ngraders: [{type: regex, name: first, pattern: ok}]\n',
@@ -217,7 +217,7 @@ describe('case.yaml', () => {
 describe('where cases are', () => {
   const c = (path: string): Files => ({ [`${path}/prompt.md`]: path, [`${path}/graders/g.md`]: ok })
 
-  test('directories group cases, and what is none is none', async () => {
+  test('directories group cases, and other files are ignored', async () => {
     const { ids, problems } = await read({
       ...c('evals/one'),
       ...c('evals/group/deep/two'),
@@ -233,18 +233,18 @@ describe('where cases are', () => {
     expect(problems).toEqual([])
   })
 
-  test('cases of one name are told apart by their place, whatever else is there', async () => {
+  test('cases with the same name are identified by their path', async () => {
     const files = { ...c('evals/a/x'), ...c('evals/b/x'), ...c('evals/y') }
     expect((await read(files)).ids).toEqual(['a.x', 'b.x', 'y'])
     const strange = { 'evals/s p/prompt.md': '---\nname: "../ä b"\n---\nx', 'evals/s p/graders/g.md': ok }
     expect((await read(strange)).ids).toEqual(['b'])
   })
 
-  test('nothing is there when there are no cases', async () => {
+  test('a plugin without cases gives no scenarios', async () => {
     expect(await read({ 'README.md': 'x' })).toMatchObject({ scenarios: [], problems: [] })
   })
 
-  test('the manifest says where, and the caller knows better', async () => {
+  test('the manifest names the directory, and the caller overrides it', async () => {
     const files = { ...c('evals/a'), ...c('quality/evals/b'), ...c('other/c') }
     const plugin = (evals: unknown) => ({ plugin: { ...partsOf(''), manifest: { experimental: { evals } } } })
     expect((await read(files, plugin('./quality/evals/'))).ids).toEqual(['b'])
@@ -254,8 +254,8 @@ describe('where cases are', () => {
       ['/tmp/x', 'not relative'],
       ['', 'names no directory'],
       ['.', 'names no directory'],
-      [5, 'no text'],
-      ['.hidden', 'no plain name'],
+      [5, 'not a string'],
+      ['.hidden', 'not a plain name'],
       ['skills/x', 'loaded by Claude Code'],
     ] as const) {
       const { ids, told } = await read(files, plugin(evals))
@@ -295,7 +295,7 @@ describe('where cases are', () => {
 
   const forecast = '---\ntype: tool_used\ntool: mcp__plugin_demo_weather__forecast\n---\n'
 
-  test('mocks are not used, and a case that needs them does not call real servers unasked', async () => {
+  test('mocks are not used, and a case that needs them does not call real servers by default', async () => {
     const files = {
       ...c('evals/a'),
       ...c('evals/group/b'),
@@ -321,7 +321,7 @@ describe('where cases are', () => {
   })
 })
 
-describe('what is wrong is told with its place, and costs only the case', () => {
+describe('problems are reported with their position and affect only their case', () => {
   const bad = async (prompt: string, graders?: Files, more?: Files) => {
     const { told, ids } = await one(prompt, graders, {
       'evals/good/prompt.md': 'x',
@@ -394,7 +394,7 @@ describe('what is wrong is told with its place, and costs only the case', () => 
     expect(told.join('\n')).toContain(message)
   })
 
-  test('a pattern or criterion that is nowhere, or bad in the text', async () => {
+  test('a pattern or criterion that is missing or invalid', async () => {
     expect(await bad('x', { g: '---\ntype: regex\n---\n\n' })).toEqual([
       expect.stringContaining('evals/a/graders/g.md:5:1: pattern is missing'),
     ])
@@ -403,7 +403,7 @@ describe('what is wrong is told with its place, and costs only the case', () => 
     expect((await bad('x', { g: '---\ntype: llm\n---\n' }))[0]).toContain('criteria is missing')
   })
 
-  test('a file that begins frontmatter and does not end it', async () => {
+  test('unterminated frontmatter', async () => {
     expect((await bad('---\nruns: 1\nx\n'))[0]).toContain('prompt.md:1:1: the frontmatter begins')
     expect((await bad('x', { g: '---\ntype: regex\n' }))[0]).toContain('graders/g.md:1:1')
   })
@@ -414,7 +414,7 @@ describe('what is wrong is told with its place, and costs only the case', () => 
     const twice = { g: ok, h: '---\ntype: regex\nname: g\n---\nx' }
     expect(await bad('x', twice)).toEqual(["error evals/a: has two graders 'g'"])
     expect(await bad('x', { g: 'just a rubric' })).toEqual([
-      'warning evals/a/graders/g.md: has no frontmatter, so it is no grader',
+      'warning evals/a/graders/g.md: has no frontmatter, so it is not a grader',
       'error evals/a: has no graders',
     ])
   })
@@ -438,13 +438,13 @@ describe('what is wrong is told with its place, and costs only the case', () => 
     expect(told).toEqual([expect.stringContaining(message)])
   })
 
-  test('a file of megabytes, one that is no text, and plugins from elsewhere', async () => {
+  test('a huge file, a binary file, and plugins outside of the plugin', async () => {
     expect((await bad('x'.repeat(1_100_000)))[0]).toContain('prompt.md: is larger than 1 MiB')
-    expect((await bad('a\0b'))[0]).toContain('prompt.md: is no text')
+    expect((await bad('a\0b'))[0]).toContain('prompt.md: is not a text file')
     expect((await bad('---\nplugins: [../../../other]\n---\nx'))[0]).toContain(
       "plugins names '../../../other'",
     )
-    expect((await bad('---\nplugins: [../gone]\n---\nx'))[0]).toContain('which is not there')
+    expect((await bad('---\nplugins: [../gone]\n---\nx'))[0]).toContain('which does not exist')
   })
 })
 
@@ -454,7 +454,7 @@ test('plugins may name the plugin itself', async () => {
   expect(scenario?.case?.plugins).toBeUndefined()
 })
 
-test('what takes part and does not act as written is told too', async () => {
+test('keys without effect give a warning', async () => {
   const { scenario, told } = await one('---\nartifact_publish: true\n---\nx', {
     never: '---\ntype: tool_used\ntool: Skill\nmax: 0\n---\n',
     gone: '---\ntype: tool_used\ntool: Skill\ninput_match: demo:gone\n---\n',

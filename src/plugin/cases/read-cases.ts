@@ -15,9 +15,9 @@ import { scaffoldFiles } from './scaffold-files.ts'
 
 export interface ReadCasesOptions {
   readonly plugin: Pick<Analysis, 'manifest' | 'components'>
-  /** Where the cases lie below the plugin. Default: where its manifest says, else `evals`. */
+  /** Directory of the cases below the plugin. Default: that of the manifest, else `evals`. */
   readonly evalDir?: string
-  /** Whether cases that have mocks for MCP tools may call the plugin's real servers instead. Default: they are left out. */
+  /** Whether cases with mocks for MCP tools may call the plugin's real servers instead. Default: such cases are skipped. */
   readonly realServers?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface ReadCases {
 }
 
 /**
- * The cases of a plugin in the format of `claude plugin eval`, as scenarios. A case that cannot be used is left out and told;
+ * The cases of a plugin in the format of `claude plugin eval`, as scenarios. A case that cannot be used is skipped and reported;
  * the others are not affected by it. Nothing is followed out of the plugin.
  */
 export async function readCases(
@@ -87,7 +87,7 @@ function extrasOf(
       problem(
         'error',
         dir,
-        `plugins names '${path}', ${where.kind === 'outside' ? `which may not be used: ${where.reason}` : 'which is not there'}`,
+        `plugins names '${path}', ${where.kind === 'outside' ? `which may not be used: ${where.reason}` : 'which does not exist'}`,
         'Other plugins are named by execution.additional_plugins.',
       ),
     )
@@ -109,18 +109,18 @@ function below(root: string, path: string): string {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
 }
 
-/** That there are mocks of MCP tools, which only the built-in runner uses. */
+/** Reports mocks of MCP tools, which only the built-in runner uses. */
 function unusedMocks(path: string): CaseProblem {
   return problem(
     'warning',
     path,
-    "mocks of MCP tools are not used here: whoever calls such a tool calls the plugin's real server",
+    "mocks of MCP tools are not used here: a call of such a tool goes to the plugin's real server",
   )
 }
 
 /**
- * A case that is about MCP tools, with mocks in their place, would do for real what its author meant to be played. It takes part
- * only when real servers were asked for.
+ * A case about MCP tools with mocks would call real servers, which its author did not intend. It is included only when real servers
+ * are requested.
  */
 function mockedOnly(
   { graders, dir }: WrittenCase,

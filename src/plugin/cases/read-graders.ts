@@ -23,7 +23,8 @@ export function readGraders(caseDir: string): ReadGraders {
     const path = `${dir}/${file}`
     try {
       const grader = readGrader(dir, file)
-      if (grader === null) problems.push(problem('warning', path, 'has no frontmatter, so it is no grader'))
+      if (grader === null)
+        problems.push(problem('warning', path, 'has no frontmatter, so it is not a grader'))
       else graders.push(grader)
     } catch (error) {
       problems.push(problemOf(error, path))
@@ -32,7 +33,7 @@ export function readGraders(caseDir: string): ReadGraders {
   return { graders, problems }
 }
 
-/** null when the file says nothing about a type. */
+/** null when the file has no type. */
 function readGrader(dir: string, file: string): Grader | null {
   const path = `${dir}/${file}`
   const split = splitFrontmatter(readCaseText(dir, file) ?? '')
@@ -43,7 +44,7 @@ function readGrader(dir: string, file: string): Grader | null {
   if (made.kind === 'grader') return made.grader
   const [fault] = made.faults
   if (fault === undefined) return null
-  // What is not among the keys stands in the text below them.
+  // A value that is not among the keys is in the text below them.
   if (Object.hasOwn(source.value, fault.key))
     throw fileProblem(source, [fault.key], fault.message, fault.hint)
   throw new GantryError('INVALID_FILE', `${path}:${split.bodyLine}:1: ${fault.message}`, {
@@ -145,12 +146,12 @@ function isPicture(path: string): boolean {
   return /\.(?:png|jpe?g|gif|webp|bmp|svg|heic|avif)$/i.test(path)
 }
 
-/** The two parts of a Markdown file, as `claude plugin eval` tells them apart. */
+/** The two parts of a Markdown file, split as in `claude plugin eval`. */
 type SplitText =
   | { readonly kind: 'plain'; readonly body: string }
   | {
       readonly kind: 'split'
-      /** With an empty line in place of the first dashes, so that its lines have the numbers they have in the file. */
+      /** With an empty line in place of the first dashes, so its line numbers are those of the file. */
       readonly yaml: string
       readonly body: string
       /** The line of the file on which the body begins. */
@@ -159,7 +160,7 @@ type SplitText =
   /** It opens and does not close. */
   | { readonly kind: 'unterminated' }
 
-/** YAML between two lines of three dashes at the top, if there is any, and what stands below it, without white space around it. */
+/** The YAML between two lines of three dashes at the top, if any, and the trimmed text below it. */
 export function splitFrontmatter(given: string): SplitText {
   const text = given.startsWith('\uFEFF') ? given.slice(1) : given
   const opening = /^---[ \t]*\r?\n/.exec(text)

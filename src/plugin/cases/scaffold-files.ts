@@ -9,7 +9,7 @@ export function scaffoldScript(files: Readonly<Record<string, string>>): string 
   return ['#!/usr/bin/env bash', mark, 'set -euo pipefail', ...steps, ''].join('\n')
 }
 
-/** The files such a script makes; null for a script that anybody has written or changed, which only running it can tell. */
+/** The files that a script of ours creates; null for any other script, which must be run. */
 export function scaffoldFiles(script: string): Readonly<Record<string, string>> | null {
   const lines = script.split('\n')
   if (lines[1] !== mark) return null

@@ -38,7 +38,7 @@ const roundTrip = async (scenarios: readonly PluginScenario[]) => {
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)
 
-test('a scenario becomes a prompt and a grader that anybody can read', async () => {
+test('a scenario becomes a readable prompt and grader', async () => {
   const { write, text, has } = await place()
   const [outcome] = await write([scenarioOf({ reasoning: 'It is asked for by name.' })])
   expect(outcome).toMatchObject({ kind: 'written', scenario: 'greet-direct-1' })
@@ -191,7 +191,7 @@ test('a prompt comes back byte for byte', async () => {
   expect(again.toSorted(byId)).toEqual(scenarios.map(asCase).toSorted(byId))
 })
 
-test('what a person wrote is left alone, unless it is to be replaced', async () => {
+test('existing files are kept unless overwrite is set', async () => {
   const mine = '---\nruns: 1\n---\nmine\n'
   const { write, text, has } = await place({
     'evals/one/prompt.md': mine,
@@ -210,7 +210,7 @@ test('what a person wrote is left alone, unless it is to be replaced', async () 
   expect(text('three/notes.txt')).toBe('not a case')
 })
 
-test('cases are not written anew, and what needs files of another machine’s case is skipped', async () => {
+test('cases are not written again, and scenarios that need files of another case are skipped', async () => {
   const { write, has } = await place()
   const facts = { dir: '/plugin/evals/a', graders: [] }
   expect(
@@ -219,13 +219,13 @@ test('cases are not written anew, and what needs files of another machine’s ca
       scenarioOf({ id: 'b', case: { ...facts, history_file: '/plugin/evals/a/h.jsonl' } }),
     ]),
   ).toEqual([
-    { kind: 'kept', scenario: 'a', path: '/plugin/evals/a', note: 'it is a case already' },
+    { kind: 'kept', scenario: 'a', path: '/plugin/evals/a', note: 'it is already a case' },
     expect.objectContaining({ kind: 'skipped', note: 'it needs files of /plugin/evals/a' }),
   ])
   expect([has('a'), has('b')]).toEqual([false, false])
 })
 
-test('graders and settings that a scenario brings along are written too', async () => {
+test('graders and settings of a scenario are written too', async () => {
   const facts = { weight: 2, arm: 'both' } as const
   const graders: readonly Grader[] = [
     {
@@ -281,7 +281,7 @@ test('graders and settings that a scenario brings along are written too', async 
   ])
 })
 
-test('ids that differ only in case, or cannot be names of files, get directories of their own', async () => {
+test('ids that differ only in case, or cannot be names of files, get their own directories', async () => {
   const scenarios = ['Same', 'same', 'a/b', '../up'].map((id, index) =>
     scenarioOf({ id, user_prompt: `p${index}` }),
   )

@@ -10,10 +10,10 @@ import { usableCaseText } from './read-case-files.ts'
 import { caseFiles } from './write/case-files.ts'
 
 export interface WriteCasesOptions {
-  /** Absolute: the directory of all cases. Made when it is not there. */
+  /** Absolute: the directory of all cases. Created when missing. */
   readonly dir: string
   readonly plugin: Pick<Analysis, 'plugin_name' | 'plugin_path' | 'components'>
-  /** Files that are there are replaced. Default: a case that is there is left as it is. */
+  /** Replace existing files. Default: existing cases are kept. */
   readonly overwrite?: boolean
 }
 
@@ -38,25 +38,25 @@ export async function writeCases(
   return scenarios.map((scenario, index) => {
     const name = directoryOf(ids.get(`${index}/${scenario.id}`) ?? scenario.id)
     const path = `${dir}/${name}`
-    const told = (kind: CaseOutcome['kind'], note?: string): CaseOutcome => ({
+    const outcome = (kind: CaseOutcome['kind'], note?: string): CaseOutcome => ({
       kind,
       scenario: scenario.id,
       path: scenario.case !== undefined && scenario.origin === 'case' ? scenario.case.dir : path,
       ...(note !== undefined && { note }),
     })
-    if (scenario.origin === 'case') return told('kept', 'it is a case already')
+    if (scenario.origin === 'case') return outcome('kept', 'it is already a case')
     const lost = notWritable(scenario)
-    if (lost !== null) return told('skipped', lost)
+    if (lost !== null) return outcome('skipped', lost)
     const { files, note } = caseFiles(scenario, plugin, name === scenario.id ? undefined : scenario.id)
     const entries = Object.entries(files)
     if (entries.every(([file, text]) => usableCaseText(dir, `${name}/${file}`) === text))
-      return told('unchanged', note)
+      return outcome('unchanged', note)
     const isTaken = ['prompt.md', 'case.yaml', ...Object.keys(files)].some(
       (file) => entryKind(`${path}/${file}`) !== null,
     )
-    if (isTaken && !overwrite) return told('kept', 'another case is there')
+    if (isTaken && !overwrite) return outcome('kept', 'another case exists')
     for (const [file, text] of entries) writeBelow(dir, `${name}/${file}`, text)
-    return told('written', note)
+    return outcome('written', note)
   })
 }
 

@@ -57,13 +57,13 @@ describe('events for a handler', () => {
     expect(chosen(event, matcher).firing).toEqual(labels)
   })
 
-  test('come with some that leave it quiet, unless it fires for all', () => {
+  test('include some for which it does not fire, unless it fires for all', () => {
     expect(chosen('PreToolUse', 'Write').silent).toEqual(['Bash list files', 'Edit a source'])
     expect(chosen('SessionStart', 'compact').silent).toEqual(['startup', 'resume'])
     expect(chosen('PreToolUse', '*').silent).toEqual([])
   })
 
-  test('are of many tools before they are of one tool often', () => {
+  test('cover many tools before repeating one', () => {
     const { events } = chosen('PreToolUse', '*', {}, true)
     const attacks = events.filter(({ intent }) => intent === 'attack').map(({ payload }) => payload.tool_name)
     expect(attacks.slice(0, 6)).toEqual(['Bash', 'Write', 'Edit', 'NotebookEdit', 'Read', 'WebFetch'])

@@ -66,7 +66,7 @@ function inTurn(events: readonly SimulatedEvent[]): readonly SimulatedEvent[] {
   return turns.toSorted((a, b) => a.turn - b.turn).map(({ event }) => event)
 }
 
-/** What the matcher or the rule is about when no event we know is: made from their own words. */
+/** Events made from the matcher or the rule, when no known event matches. */
 function invented(
   group: HookComponent,
   handler: HookHandler,

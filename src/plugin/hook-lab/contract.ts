@@ -1,13 +1,13 @@
 import type { PluginFinding } from '../analyze/contract.ts'
 
-/** What an answer of a hook means to Claude Code. `none`: it has no opinion, or what it said is not heard. */
+/** How Claude Code treats the answer of a hook. `none`: the hook has no opinion, or its answer has no effect. */
 export const hookDecisions = ['allow', 'deny', 'ask', 'block', 'context', 'modify', 'none'] as const
 export type HookDecision = (typeof hookDecisions)[number]
 
 /** Whether a simulated event is everyday work or something a guard should refuse. */
 export type EventIntent = 'benign' | 'attack'
 
-/** One event that could happen, as Claude Code would tell it to a hook. */
+/** A simulated event, with the payload that Claude Code would pass to a hook. */
 export interface SimulatedEvent {
   /** Unique within its event: `Write a note`, `Bash force push`, `source compact`. */
   readonly label: string
@@ -41,17 +41,17 @@ export interface HandlerRun {
   readonly leftBehind: number
 }
 
-/** A finding of the lab before it is put into words. */
+/** A finding of the lab; its full text is in finding-log.ts. */
 export interface Noticed {
   readonly code: HookFindingCode
-  /** What was seen, in words that complete the finding's own. */
+  /** What was observed; appended to the text of the finding. */
   readonly detail: string
 }
 
 /** What Claude Code would make of a run. */
 export interface HookEffect {
   readonly decision: HookDecision
-  /** Why, in the words of the hook; for `context` the context. */
+  /** The reason given by the hook; for `context` the context. */
   readonly text: string | null
   /** For `modify`: what the tool would be given, or what its output would be replaced by. */
   readonly change?: unknown

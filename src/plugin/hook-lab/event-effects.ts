@@ -5,13 +5,13 @@ import { hookEvents } from '../analyze/hooks/hook-events.ts'
 /** What Claude Code does with the answer of a hook of one event. */
 export interface EventEffects {
   /**
-   * Of exit code 2. `deny` and `block`: what was about to happen does not. `feedback`: the model is told, nothing is undone.
-   * `ignored`: nothing happens.
+   * Effect of exit code 2. `deny` and `block`: the action is prevented. `feedback`: the model sees the message, nothing is undone.
+   * `ignored`: no effect.
    */
   readonly exit2: 'deny' | 'block' | 'feedback' | 'ignored'
   /** `hookSpecificOutput` may be given; everywhere else it makes the whole answer invalid. */
   readonly specific: boolean
-  /** What becomes of text that is no JSON: context of the model, orders for the summary, a path, or nothing. */
+  /** How text that is not JSON is used: context of the model, instructions for the summary, a path, or not at all. */
   readonly plainText: 'context' | 'summary' | 'path' | 'unused'
 }
 
@@ -32,7 +32,7 @@ const plainTexts: ReadonlyMap<string, EventEffects['plainText']> = new Map([
   ['WorktreeCreate', 'path'],
 ])
 
-/** Whether a hook of the event can keep something from happening, so that it matters when it fails. */
+/** Whether a hook of the event can prevent an action, so its failure matters. */
 export function canRefuse(event: string): boolean {
   const { exit2 } = effectsOf(event)
   return exit2 === 'deny' || exit2 === 'block' || event === 'PermissionRequest' || event === 'PreModelSwitch'
@@ -56,7 +56,7 @@ export function defaultTimeoutMs(event: string): number {
   return isShort ? 30_000 : 600_000
 }
 
-/** What the matchers of an event are compared with; null when it takes no notice of them. */
+/** The value that matchers of an event are compared with; null when the event ignores matchers. */
 export function subjectOf(event: string, payload: Readonly<Record<string, unknown>>): string | null {
   const field = subjectField(event)
   if (field === null) return null
@@ -65,7 +65,7 @@ export function subjectOf(event: string, payload: Readonly<Record<string, unknow
   return event === 'FileChanged' ? basename(text) : text
 }
 
-/** Where in the payload it stands. */
+/** The field of the payload. */
 export function subjectField(event: string): string | null {
   return hookEvents.get(event)?.matches ?? null
 }

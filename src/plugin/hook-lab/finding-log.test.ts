@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findingTexts } from './finding-log.ts'
 
-test('every finding of the lab stands in the documentation, with its severity', () => {
+test('every finding of the lab is in the documentation, with its severity', () => {
   const rows = readFileSync(join(import.meta.dirname, '../../../docs/plugin-hooks.md'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| `HOOK_'))

@@ -10,7 +10,7 @@ export interface FindingPlace {
   readonly handler: number | null
 }
 
-/** Gathers what was noticed: the same of the same handler once, with all the events that showed it. */
+/** Collects findings: one per code and handler, with all events that showed it. */
 export interface FindingLog {
   note(place: FindingPlace, noticed: Noticed, label?: string): void
   findings(): readonly PluginFinding[]
@@ -78,19 +78,19 @@ interface FindingText {
   readonly suggestion: string
 }
 
-/** Every finding of the lab in words. */
+/** Texts of all findings of the lab. */
 export const findingTexts: Readonly<Record<HookFindingCode, FindingText>> = {
   HOOK_FAILS_OPEN: error(
-    'The hook fails, and what it should judge happens all the same',
+    'The hook fails, and the action it should check happens anyway',
     'Catch every error and exit with 2, or set "onFailure": "block" (Claude Code 2.1.295 and later).',
   ),
-  HOOK_CRASHES: warning('The hook fails', 'Catch errors, and exit with 0 when there is nothing to say.'),
+  HOOK_CRASHES: warning('The hook fails', 'Catch errors, and exit with 0 when there is nothing to report.'),
   HOOK_HANGS: error(
     'The hook does not end',
-    'Give it a short "timeout", and end it when its input ends; after the timeout the action goes on as if there were no hook.',
+    'Set a short "timeout", and exit when stdin ends; after the timeout the action continues as if there were no hook.',
   ),
   HOOK_PROGRAM_MISSING: error(
-    'A program the hook needs is not there, so that it does nothing',
+    'A program that the hook needs does not exist, so the hook does nothing',
     `Ship it with the plugin and name it by \${CLAUDE_PLUGIN_ROOT}, or say in the readme what must be installed.`,
   ),
   HOOK_NOT_EXECUTABLE: error(
@@ -98,24 +98,24 @@ export const findingTexts: Readonly<Record<HookFindingCode, FindingText>> = {
     'Run chmod +x on it, or start it by its interpreter.',
   ),
   HOOK_UNREACHABLE: error(
-    'Nothing answers at the address of the hook, so that it does nothing',
+    'No server answers at the address of the hook, so the hook does nothing',
     'Start the server first, or use a command.',
   ),
   HOOK_BROKEN_JSON: error(
-    'The hook prints broken JSON, which counts as plain text',
-    'Print one whole JSON object, made by a JSON library.',
+    'The hook prints invalid JSON, which is treated as plain text',
+    'Print one complete JSON object, created by a JSON library.',
   ),
   HOOK_TEXT_AROUND_JSON: error(
-    'The hook prints text beside its JSON, which makes all of it plain text: its decision is lost',
+    'The hook prints text around its JSON, so all of it is treated as plain text and its decision is lost',
     'Print nothing but the JSON object on stdout; logs belong on stderr.',
   ),
   HOOK_OUTPUT_INVALID: error(
-    'Claude Code rejects what the hook answers',
+    'Claude Code rejects the answer of the hook',
     'Follow the fields of the event, and name it in hookEventName.',
   ),
   HOOK_OUTPUT_NOT_ALLOWED: error(
-    'The event takes no hookSpecificOutput, and the whole answer is rejected',
-    'Use "decision" and "reason", or an event that takes it.',
+    'The event does not support hookSpecificOutput, so the whole answer is rejected',
+    'Use "decision" and "reason", or an event that supports it.',
   ),
   HOOK_WRONG_EVENT_NAME: error(
     'The answer names another event than the one that happened',
@@ -126,59 +126,62 @@ export const findingTexts: Readonly<Record<HookFindingCode, FindingText>> = {
     'Save it in PreCompact, and print it in SessionStart with the matcher compact.',
   ),
   HOOK_PRECOMPACT_STDOUT: warning(
-    'What is printed before a compaction is pasted into the orders for the summary',
+    'Output of PreCompact is added to the instructions for the summary',
     'Print nothing, unless that is what you want.',
   ),
-  HOOK_STDOUT_UNUSED: info('The hook prints text that nobody sees on this event', 'Print JSON, or nothing.'),
+  HOOK_STDOUT_UNUSED: info('The hook prints text that is not used on this event', 'Print JSON, or nothing.'),
   HOOK_OUTPUT_TOO_LONG: warning(
-    'The hook gives a text of more than 10,000 characters, of which the model sees the beginning only',
-    'Keep it shorter, or write it to a file and name that.',
+    'The hook returns a text of more than 10,000 characters; the model sees only the beginning',
+    'Shorten it, or write it to a file and return the path.',
   ),
   HOOK_CONTINUE_IS_NO_DENY: error(
-    '`continue: false` does not keep the tool from running',
-    'Deny it by permissionDecision, or exit with 2.',
+    '`continue: false` does not prevent the tool from running',
+    'Use permissionDecision deny, or exit with 2.',
   ),
   HOOK_EXIT_IGNORED: warning(
     'The hook blocks by its exit code, which has no effect on this event',
     'Answer with JSON, or use an event that can be blocked.',
   ),
   HOOK_ASYNC_CANNOT_DECIDE: error(
-    'The hook runs in the background and decides, which comes too late',
-    'Take "async" away from a hook that decides.',
+    'The hook runs in the background, so its decision comes too late',
+    'Remove "async" from a hook that decides.',
   ),
   HOOK_STOP_LOOPS: warning(
-    'The hook keeps the agent from stopping although it has done so before',
-    'Let it stop when stop_hook_active is true, or count, so that it ends by itself.',
+    'The hook prevents the agent from stopping again although stop_hook_active is true',
+    'Let the agent stop when stop_hook_active is true, or limit the number of refusals.',
   ),
   HOOK_WRITES_PLUGIN_ROOT: error(
     'The hook writes into the directory of the plugin, which every update replaces',
     `Write to \${CLAUDE_PLUGIN_DATA}.`,
   ),
-  HOOK_LEAVES_PROCESSES: warning('The hook leaves processes behind', 'Wait for what it starts, or end it.'),
+  HOOK_LEAVES_PROCESSES: warning(
+    'The hook leaves processes behind',
+    'Wait for its child processes, or kill them.',
+  ),
   HOOK_NEEDS_TTY: error(
-    'The hook asks for a terminal, and hooks have none',
-    'Take everything from stdin, and ask nobody.',
+    'The hook needs a terminal, which hooks do not have',
+    'Read all input from stdin, and do not prompt.',
   ),
   HOOK_NEVER_DENIES: warning(
-    'The hook is meant to refuse something, and refused nothing that it was given',
-    'Check its conditions, or give an example of what it refuses in evals/hooks.',
+    'The hook seems meant to refuse something, but refused none of the simulated events',
+    'Check its conditions, or add an example of what it refuses to evals/hooks.',
   ),
-  HOOK_DENIES_BENIGN: warning('The hook refuses everyday work', 'Check its conditions.'),
+  HOOK_DENIES_BENIGN: warning('The hook refuses harmless everyday actions', 'Check its conditions.'),
   HOOK_MATCHER_UNTRIED: warning(
-    'No event could be simulated that the hook fires for',
-    'Check the matcher and the `if`, or give an example in evals/hooks.',
+    'No simulated event makes the hook fire',
+    'Check the matcher and the `if`, or add an example to evals/hooks.',
   ),
   HOOK_SESSION_END_SLOW: warning(
-    'All hooks of a plugin have 1.5 seconds together when a session ends; this one takes longer',
-    'Do less, or do it before: at Stop.',
+    'When a session ends, all hooks of a plugin share 1.5 seconds; this one takes longer',
+    'Do less, or use Stop instead.',
   ),
   HOOK_EXAMPLE_FAILED: error(
-    'An example of the author does not come out as expected',
-    'Mend the hook or the example.',
+    'An example in evals/hooks has another result than expected',
+    'Fix the hook or the example.',
   ),
 }
 
-/** How bad it is there: a guard that fails is worse than a diary that does. */
+/** The severity depends on the event: a failing guard is worse than a failing logger. */
 function severityOf(
   code: HookFindingCode,
   event: string,

@@ -11,7 +11,7 @@ import { tryHooks } from './try-hooks.ts'
 
 const options = { env: process.env, maxTimeoutMs: 15_000 }
 
-test('an example that does not come out as expected fails, and is a finding', async () => {
+test('an example with another result than expected fails, and is a finding', async () => {
   const guard = 'grep -q secret && { echo "no secrets" >&2; exit 2; }; exit 0'
   await using plugin = await pluginWithHooks(
     { PreToolUse: [{ matcher: 'Write', hooks: [{ type: 'command', command: guard }] }] },
@@ -40,7 +40,7 @@ test('an example that does not come out as expected fails, and is a finding', as
   ])
 })
 
-test('the hooks of our example plugin do what its examples say, and nothing is wrong with them', async () => {
+test('the hooks of our example plugin pass its examples without findings', async () => {
   const report = await tryHooks(
     hooksAnalysis(join(import.meta.dirname, '../../../examples/plugin/hooks-only')),
     options,

@@ -23,7 +23,7 @@ async function read(files: FileTree) {
 }
 
 describe('examples of the author', () => {
-  test('stand one or several to a file, and are read in the order of their names', async () => {
+  test('are one or several per file, and are read in the order of file names', async () => {
     expect(
       await read({
         'b.yaml': 'event: Stop\nexpect: allow\n',
@@ -61,7 +61,7 @@ describe('the event of an example', () => {
   const event = (example: Partial<HookExample> & { event: string }) =>
     exampleEvent({ input: {}, expect: 'allow', ...example }, place, names).payload
 
-  test('has what the author says, over what such an event has', () => {
+  test('has the fields of the example over those of a simulated event', () => {
     expect(
       event({ event: 'PreToolUse', input: { tool_name: 'Write', tool_input: { file_path: 'a/../b' } } }),
     ).toMatchObject({
@@ -139,7 +139,7 @@ describe('an example', () => {
     expect(failed === null).toBe(passes)
   })
 
-  test('may ask for words, of the reason or of the change', () => {
+  test('may require a text in the reason or in the change', () => {
     expect(judge('deny', [answer('deny', 'not here')], 'here')).toBeNull()
     expect(judge('deny', [answer('deny', 'not here')], 'there')).toContain("contains 'there'")
     expect(judge('modify', [answer('modify', null, { command: 'ls -l' })], 'ls -l')).toBeNull()

@@ -18,12 +18,12 @@ const hookExampleSchema = z.strictObject({
     .record(z.string(), z.unknown())
     .default({})
     .describe(
-      'What the event is about. What is left out is filled in; relative paths of tools start at the workspace.',
+      'Fields of the event. Missing fields are filled in; relative paths of tools start at the workspace.',
     ),
   expect: z
     .enum(['deny', 'block', 'ask', 'allow', 'modify', 'context', 'none'])
     .describe(
-      'deny or block: it does not happen. ask: somebody is asked. allow: it happens. modify: with another input or output. context: the model is told something. none: no hook fires, or none has anything to say.',
+      'deny or block: the action is prevented. ask: the user is asked. allow: the action happens. modify: it happens with another input or output. context: the model gets additional context. none: no hook fires, or none has an opinion.',
     ),
   contains: z
     .string()
@@ -45,7 +45,7 @@ export interface FoundExample {
 
 const directory = 'evals/hooks'
 
-/** What the author of a plugin says its hooks answer. Throws GantryError INVALID_FILE for a file that does not fit. */
+/** Reads the examples in evals/hooks: what the hooks must answer. Throws GantryError INVALID_FILE for an invalid file. */
 export function readHookExamples(pluginPath: string): readonly FoundExample[] {
   if (!isDirectory(join(pluginPath, directory))) return []
   const names = namesIn(join(pluginPath, directory)).filter((name) => /\.ya?ml$/.test(name))
@@ -62,7 +62,7 @@ export function readHookExamples(pluginPath: string): readonly FoundExample[] {
   })
 }
 
-/** The event of an example: the nearest one we know, with what the author says laid over it. */
+/** The event of an example: the nearest simulated one, overridden by the fields of the example. */
 export function exampleEvent(
   { event, input }: HookExample,
   place: LabPlace,
@@ -71,12 +71,12 @@ export function exampleEvent(
   const known = simulatedEvents(event, place, names)
   const field = subjectField(event) ?? ''
   const base = known.find(({ payload }) => payload[field] === input[field]) ?? known[0]
-  const said =
+  const fields =
     'tool_input' in input ? { ...input, tool_input: absolutePaths(input.tool_input, place) } : input
-  return { label: 'example', intent: 'benign', event, payload: merged(base?.payload ?? {}, said) }
+  return { label: 'example', intent: 'benign', event, payload: merged(base?.payload ?? {}, fields) }
 }
 
-/** Claude Code tells tools and hooks absolute paths. Nothing else about a path is changed: a detour stays one. */
+/** Claude Code passes absolute paths to tools and hooks. The path is not normalised otherwise: `..` stays. */
 function absolutePaths(input: unknown, { workspace, home }: LabPlace): unknown {
   if (!isObject(input)) return input
   return Object.fromEntries(
@@ -89,13 +89,13 @@ function absolutePaths(input: unknown, { workspace, home }: LabPlace): unknown {
   )
 }
 
-/** The input of a tool is the author's alone: what another call had is no part of it. */
+/** The tool input is replaced, not merged: fields of another call must not leak in. */
 function merged(
   base: Readonly<Record<string, unknown>>,
-  said: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const together: Record<string, unknown> = { ...base }
-  for (const [key, value] of Object.entries(said)) {
+  for (const [key, value] of Object.entries(fields)) {
     const there = together[key]
     together[key] = key !== 'tool_input' && isObject(there) && isObject(value) ? merged(there, value) : value
   }

@@ -1,4 +1,4 @@
-/** The made-up world in which one event happens. All paths are absolute and exist. */
+/** The directories and files of one simulated event. All paths are absolute and exist. */
 export interface LabPlace {
   readonly workspace: string
   readonly home: string
@@ -24,7 +24,7 @@ export interface LabNames {
 
 export const sessionId = '00000000-0000-4000-8000-000000000001'
 
-/** Texts as they stand in a report: the same on every machine. */
+/** Replaces paths of the lab by fixed names, so reports are the same on every machine. */
 export function withoutPlaces(place: LabPlace): (text: string) => string {
   const names: readonly (readonly [string, string])[] = [
     [place.pluginData, '<data>'],

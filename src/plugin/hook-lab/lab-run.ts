@@ -5,7 +5,7 @@ import type { LabNames, LabPlace } from './lab-place.ts'
 import type { Lab } from './open-lab.ts'
 import type { TryHandlerOptions } from './try-handler.ts'
 
-/** What every attempt of one lab shares. */
+/** What all attempts of one lab share. */
 export interface LabRun extends Omit<TryHandlerOptions, 'place'> {
   readonly lab: Lab
   readonly names: LabNames
@@ -16,7 +16,7 @@ export interface LabRun extends Omit<TryHandlerOptions, 'place'> {
   readonly concurrency: number
 }
 
-/** Works in a place of its own, which is gone afterwards. */
+/** Runs the work in a new place and removes it afterwards. */
 export async function inPlace<T>({ lab }: LabRun, work: (place: LabPlace) => Promise<T>): Promise<T> {
   const place = await lab.newPlace()
   try {
@@ -26,7 +26,7 @@ export async function inPlace<T>({ lab }: LabRun, work: (place: LabPlace) => Pro
   }
 }
 
-/** Some at a time, the answers in the order of the items. What one of them throws is thrown when all have ended. */
+/** Runs some at a time and returns the results in the order of the items. An error is thrown after all have ended. */
 export async function eachAtMost<T, R>(
   { concurrency, signal }: LabRun,
   items: readonly T[],
@@ -43,7 +43,7 @@ export async function eachAtMost<T, R>(
     }
   })
   if (signal.aborted)
-    throw new GantryError('INTERRUPTED', 'the hooks were not tried to the end', { cause: signal.reason })
+    throw new GantryError('INTERRUPTED', 'the hook lab was interrupted', { cause: signal.reason })
   if (thrown.length > 0) throw thrown[0]
   return items.flatMap((item) => (answers.has(item) ? [answers.get(item) as R] : []))
 }

@@ -11,7 +11,7 @@ import { diffSnapshots, snapshotTree, type TreeSnapshot } from '../../io/tree-sn
 import type { Analysis } from '../analyze/contract.ts'
 import { type LabPlace, sessionId } from './lab-place.ts'
 
-/** Where hooks are tried: a copy of the plugin, and for every event a home and a workspace that nobody has used. */
+/** Where hooks are tried: a copy of the plugin, and a new home and workspace for every event. */
 export interface Lab extends Disposable {
   newPlace(): Promise<LabPlace>
   /** When an event is over. */
@@ -22,7 +22,7 @@ export interface Lab extends Disposable {
 
 export interface LabOptions {
   readonly host: Readonly<Record<string, string | undefined>>
-  /** A directory whose copy is the workspace. Default: a small project of ours. */
+  /** A directory whose copy is the workspace. Default: a small built-in project. */
   readonly workspace?: string
 }
 
@@ -81,7 +81,7 @@ async function labIn(
   }
 }
 
-/** What interpreters and package managers write by themselves is not the hook's doing. */
+/** Written by interpreters and package managers, not by the hook. */
 const ofInterpreters: ReadonlySet<string> = new Set(['node_modules', '__pycache__'])
 
 const files: Readonly<Record<string, string>> = {

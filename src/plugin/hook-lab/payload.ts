@@ -17,7 +17,7 @@ export function payloadOf(event: string, place: LabPlace, fields: Fields, agent:
   }
 }
 
-/** Nobody has said anything yet. */
+/** Events before the first prompt. */
 function beforePrompt(event: string, { source }: Fields): boolean {
   if (event === 'SessionStart') return source === 'startup' || source === 'resume'
   return event === 'Setup' || event === 'InstructionsLoaded'

@@ -5,7 +5,7 @@ import { effectsOf } from './event-effects.ts'
 
 export interface Stdout {
   readonly answer: JsonAnswer | null
-  /** It counts as plain text: no JSON, or none that parses. JSON that does not fit is dropped as a whole. */
+  /** It is treated as plain text: not JSON, or invalid JSON. JSON with wrong fields is dropped entirely. */
   readonly isText: boolean
   readonly noticed: readonly Noticed[]
 }
@@ -66,12 +66,12 @@ function chatter(text: string, event: string): readonly Noticed[] {
   }
 }
 
-/** Before a compaction even valid JSON is given to the summariser as it is, unless it blocks. */
+/** Before a compaction even valid JSON is passed to the summariser unchanged, unless it blocks. */
 function isPasted({ decision }: JsonAnswer, event: string): boolean {
   return effectsOf(event).plainText === 'summary' && decision !== 'block'
 }
 
-/** Whether a whole object stands at the beginning, so that only what follows is too much. */
+/** Whether the text begins with a complete JSON object and only the rest is too much. */
 function startsWithObject(text: string): boolean {
   for (
     let end = text.indexOf('}'), tries = 0;
@@ -82,7 +82,7 @@ function startsWithObject(text: string): boolean {
       JSON.parse(text.slice(0, end + 1))
       return true
     } catch {
-      // The object goes on behind this brace.
+      // The object continues after this brace.
     }
   }
   return false
@@ -98,7 +98,7 @@ const mapping = z.record(z.string(), z.unknown()).optional()
 const paths = z.array(z.string()).optional()
 const context = { additionalContext: text }
 
-/** What an event takes in `hookSpecificOutput`. Keys that are not known do no harm. */
+/** Fields of `hookSpecificOutput` per event. Unknown keys are ignored. */
 const specific: Readonly<Record<string, z.ZodType>> = {
   PreToolUse: z.looseObject({
     ...context,
@@ -168,7 +168,7 @@ type CheckedAnswer =
   /** It names another event than the one that happened. */
   | { readonly kind: 'other event'; readonly named: string }
 
-/** Whether Claude Code would take this JSON as the answer to the event. */
+/** Whether Claude Code would accept this JSON as an answer to the event. */
 function checkAnswer(event: string, value: unknown): CheckedAnswer {
   const whole = answerSchema.safeParse(value)
   if (!whole.success) return { kind: 'invalid', message: issueLine(whole.error) }

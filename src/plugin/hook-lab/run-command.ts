@@ -24,8 +24,8 @@ const quietTurns = 5
 const turnsMax = 1_000
 
 /**
- * Starts a hook in a session of its own, without a terminal, gives it its event and settles when it and everything it started are
- * gone: those that outlived it are counted. Rejects only when `signal` is aborted, after all of it was ended.
+ * Starts a hook in its own process session, without a terminal, passes the event and settles when it and all its child processes
+ * are gone. Children that outlive it are counted. Rejects only when `signal` is aborted, after all of it was ended.
  */
 export async function runCommand(request: RunCommandRequest): Promise<HandlerRun> {
   request.signal.throwIfAborted()
@@ -73,7 +73,7 @@ async function firstOf(
   return Promise.race([child.exit, late.catch(() => 'late' as const)])
 }
 
-/** What a program wrote before it ended waits in the pipes: it is all read when some turns in a row bring nothing new. */
+/** Output may still wait in the pipes: all of it is read when several turns of the event loop bring nothing new. */
 async function untilQuiet(readBytes: () => number): Promise<void> {
   for (let quiet = 0, seen = readBytes(), turn = 0; quiet < quietTurns && turn < turnsMax; turn++) {
     await nextTurn()
@@ -82,7 +82,7 @@ async function untilQuiet(readBytes: () => number): Promise<void> {
   }
 }
 
-/** Processes with this in their environment that do not go within a moment. On a system that cannot tell: none. */
+/** The number of processes with this mark in their environment that do not end soon. 0 on systems that cannot list them. */
 async function stillThere(mark: string): Promise<number> {
   for (let waitedMs = 0; ; waitedMs += 25) {
     const count = (listPids() ?? []).filter(
@@ -118,7 +118,7 @@ export interface HandlerSetting {
   readonly host: Readonly<Record<string, string | undefined>>
   /** Laid over everything else. */
   readonly variables: Readonly<Record<string, string>>
-  /** Settings of the plugin that a user would have been asked for, by their names; their defaults here. */
+  /** User settings of the plugin by name, with their default values. */
   readonly userConfig: Readonly<Record<string, string>>
 }
 

@@ -62,7 +62,7 @@ test('the names of the plugin come first', () => {
   expect(tools).toContain('mcp__plugin_demo_weather__search')
 })
 
-test('no attack would do harm outside of the lab, even to who runs it', () => {
+test('no attack would do harm outside of the lab, even if it ran', () => {
   const attacks = simulatedEvents('PreToolUse', place, names).filter(({ intent }) => intent === 'attack')
   expect(attacks.length).toBeGreaterThan(10)
   for (const { payload } of attacks) {

@@ -142,8 +142,8 @@ export function benignCalls(place: LabPlace): readonly SimulatedCall[] {
 }
 
 /**
- * Calls that a guard should refuse, the plainest first. They are only told to a hook; but one that is careless enough to run
- * what it is told must do no harm either: nothing here exists outside of the lab.
+ * Calls that a guard should refuse, the most obvious first. They are only passed to a hook, but must be harmless even if the hook
+ * runs them: nothing here exists outside of the lab.
  */
 export function attackingCalls(place: LabPlace): readonly SimulatedCall[] {
   const at = (path: string): string => join(place.workspace, path)

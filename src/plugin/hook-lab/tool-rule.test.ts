@@ -35,7 +35,7 @@ test.each([
   expect(ruleFits(rule, call(tool, { file_path }))).toBe(fits)
 })
 
-test('a rule may be about many tools, and about input it cannot tell', () => {
+test('a rule may match many tools, and unknown input matches', () => {
   expect(ruleFits('mcp__memory__*', call('mcp__memory__search', {}))).toBe(true)
   expect(ruleFits('WebFetch(domain:example.test)', call('WebFetch', { url: 'http://x.test' }))).toBe(true)
 })
@@ -52,6 +52,6 @@ test.each([
   expect(ruleFits(rule, call(example?.tool ?? '', example?.input ?? {}))).toBe(true)
 })
 
-test('nothing is made of a rule without a tool', () => {
+test('a rule without a tool has no example', () => {
   expect(ruleExample('mcp__*', '/w')).toBeNull()
 })

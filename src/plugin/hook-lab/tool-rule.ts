@@ -9,7 +9,7 @@ interface ToolRule {
   readonly pattern: string | null
 }
 
-/** Whether the call a tool event is about falls under the rule. What cannot be told apart does, as in the CLI. */
+/** Whether the call of a tool event matches the rule. In doubt it does, as in the CLI. */
 export function ruleFits(rule: string, { payload }: SimulatedEvent): boolean {
   const { tool, pattern } = readRule(rule)
   const name = String(payload.tool_name ?? '')
@@ -23,7 +23,7 @@ export function ruleFits(rule: string, { payload }: SimulatedEvent): boolean {
   return typeof path !== 'string' || pathFits(pattern, path, String(payload.cwd ?? ''))
 }
 
-/** A call that falls under the rule: the input of a tool by the rule's own words. null when nothing can be made of it. */
+/** An example call that matches the rule, made from its text. null when that is not possible. */
 export function ruleExample(
   rule: string,
   workspace: string,

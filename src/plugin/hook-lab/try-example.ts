@@ -48,7 +48,7 @@ function firingHandlers(group: HookComponent, event: SimulatedEvent, labRun: Lab
   })
 }
 
-/** What all hooks that fired decide together: the strictest of them holds. */
+/** The combined decision of all hooks that fired: the strictest wins. */
 export function strictest(answers: readonly HookEffect[]): HookEffect {
   const sorted = answers.toSorted((a, b) => strictness.indexOf(a.decision) - strictness.indexOf(b.decision))
   return sorted[0] ?? { decision: 'none', text: null, noticed: [] }
@@ -56,7 +56,7 @@ export function strictest(answers: readonly HookEffect[]): HookEffect {
 
 const strictness: readonly HookDecision[] = ['deny', 'block', 'ask', 'modify', 'context', 'allow', 'none']
 
-/** Why an example does not come out as its author says; null when it does. */
+/** Why an example fails; null when it passes. */
 export function judgeExample(
   { expect, contains }: HookExample,
   answers: readonly HookEffect[],
@@ -70,7 +70,7 @@ export function judgeExample(
   ])
   return words.some((text) => text.includes(contains))
     ? null
-    : `${decision}, but nothing that was said contains '${contains}'`
+    : `${decision}, but no reason, context or change contains '${contains}'`
 }
 
 function fits(

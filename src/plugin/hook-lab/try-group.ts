@@ -82,7 +82,7 @@ function ofGroup(
   return noticed
 }
 
-/** Elsewhere refusing may well be the purpose: a gate that lets nobody stop before the tests ran. */
+/** For other events refusing may be the purpose, such as a Stop hook that waits for the tests. */
 const guarding: ReadonlySet<string> = new Set([
   'PreToolUse',
   'PermissionRequest',
@@ -151,7 +151,7 @@ function silentTrial(event: SimulatedEvent, place: LabPlace): HookTrial {
   }
 }
 
-/** Everything that is wrong with what a handler did, in words that are the same on every machine. */
+/** All findings about a run of a handler, in texts that are the same on every machine. */
 function noticedIn(
   { event, payload }: SimulatedEvent,
   { run, answer }: TriedEvent,
@@ -186,7 +186,7 @@ function kept(text: string): string {
 const headBytes = 64 * 1024
 const refusing = /\b(?:den(?:y|ies|ied)|block|reject|forbid|prevent)|exit(?:\s+|\()\s*2\b/i
 
-/** Whether a hook is meant to refuse something, by its own words: of the command, or of the script it starts. */
+/** Whether a hook seems meant to refuse something, by the text of its command or of the script it starts. */
 function saysBlock({ expected_behavior, handlers }: HookComponent, pluginPath: string): boolean {
   if (expected_behavior === 'block') return true
   return handlers.some(

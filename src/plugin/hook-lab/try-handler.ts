@@ -7,7 +7,7 @@ import { understandAnswer } from './understand-answer.ts'
 
 export interface TryHandlerOptions extends Omit<HandlerSetting, 'event'> {
   readonly maxTimeoutMs: number
-  /** Handlers of type http are asked too, where they are on this machine. */
+  /** Also call handlers of type http on this machine. */
   readonly allowsHttp: boolean
   readonly signal: AbortSignal
 }
@@ -39,7 +39,7 @@ export function whyNotTestable(
   }
 }
 
-/** Really starts the handler with the event, and tells what Claude Code would make of its answer. */
+/** Starts the handler with the event and returns how Claude Code would treat its answer. */
 export async function tryHandler(
   { type, raw, timeout_seconds }: HookHandler,
   { event, payload }: SimulatedEvent,

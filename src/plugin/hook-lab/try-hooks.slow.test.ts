@@ -46,7 +46,7 @@ printf '{"systemMessage":"seen","probe":{"payload":%s,"env":"%s","cwd":"%s","arg
     return fired(report).map(({ stdout }) => JSON.parse(stdout).probe)
   }
 
-  test('the event on stdin, its places in the environment, and none of our secrets', async () => {
+  test('the event on stdin, its paths in the environment, and none of our secrets', async () => {
     const env = { ...process.env, SECRET_KEY: 'hunter2' }
     const [first] = await probed('SessionStart', sh(`"${root}/probe.sh" one "two three"`), { env })
     expect(first).toMatchObject({
@@ -83,7 +83,7 @@ printf '{"systemMessage":"seen","probe":{"payload":%s,"env":"%s","cwd":"%s","arg
     expect(first?.stdout).toMatch(/Start\n.*Fix the greeting/)
   })
 
-  test('a world of its own for every event: nothing of one reaches the next, and nothing stays', async () => {
+  test('a new place for every event: nothing of one reaches the next, and nothing stays', async () => {
     const before = new Set(readdirSync(tmpdir()))
     const report = await one(
       'SessionStart',
@@ -129,7 +129,7 @@ if grep -q '"file_path":"[^"]*\\.env"'; then echo 'not .env' >&2; exit 2; fi
     expect(codes(report)).toEqual([])
   })
 
-  test('that refuses nothing, or everything, is told', async () => {
+  test('that refuses nothing, or everything, is reported', async () => {
     const never = await one('PreToolUse', sh('cat >/dev/null # would block'), { matcher: 'Bash' })
     expect(codes(never)).toEqual(['HOOK_NEVER_DENIES'])
     const all = await one('PreToolUse', sh('echo no >&2; exit 2'), { matcher: 'Bash' })
@@ -137,7 +137,7 @@ if grep -q '"file_path":"[^"]*\\.env"'; then echo 'not .env' >&2; exit 2; fi
     expect(all.groups[0]?.benign).toEqual({ tried: 1, passed: 0 })
   })
 
-  test('is attacked only when it speaks of refusing, unless it is asked for', async () => {
+  test('is attacked only when its text mentions refusing, unless attacks are requested', async () => {
     const quiet = await one('PreToolUse', sh('cat >/dev/null'), { matcher: 'Bash' })
     expect(quiet.groups[0]?.attacks.tried).toBe(0)
     const always = await one('PreToolUse', sh('cat >/dev/null'), {
@@ -149,7 +149,7 @@ if grep -q '"file_path":"[^"]*\\.env"'; then echo 'not .env' >&2; exit 2; fi
     expect(never.groups[0]?.attacks.tried).toBe(0)
   })
 
-  test('with an `if` is started for what the rule is about, and for nothing else', async () => {
+  test('with an `if` is started only for calls that match the rule', async () => {
     const report = await one('PreToolUse', sh('echo no >&2; exit 2', { if: 'Bash(terraform destroy *)' }), {
       matcher: 'Bash',
     })
@@ -161,7 +161,7 @@ if grep -q '"file_path":"[^"]*\\.env"'; then echo 'not .env' >&2; exit 2; fi
     ])
   })
 
-  test('of a tool nobody knows gets a call of that name', async () => {
+  test('of an unknown tool gets a call of that name', async () => {
     const report = await one('PreToolUse', sh('cat >/dev/null'), {
       matcher: '^mcp__github__(create|delete)_.*$',
     })
@@ -209,7 +209,7 @@ describe('a hook that behaves badly', () => {
     expect(existsSync(join(plugin.path, 'state.json'))).toBe(false)
   })
 
-  test('hangs, ignores SIGTERM and has children that do: all of it is ended', async () => {
+  test('hangs and ignores SIGTERM, as do its children: all are killed', async () => {
     const mark = join(tmpdir(), `gantry-lab-pid-${process.pid}`)
     const script = `#!/bin/sh
 trap '' TERM
@@ -231,7 +231,7 @@ while :; do sleep 1; done
     rmSync(mark)
   })
 
-  test('forks a daemon: it is told, and ended', async () => {
+  test('forks a daemon: it is reported and killed', async () => {
     const mark = join(tmpdir(), `gantry-lab-daemon-${process.pid}`)
     const daemon = `setsid sh -c 'echo $$ > ${mark}; exec sleep 300' >/dev/null 2>&1 &`
     const report = await one('Setup', sh(`${daemon} sleep 0.3`), { matcher: 'init' })
@@ -298,7 +298,7 @@ describe('handlers of other types', () => {
     expect(report.summary).toMatchObject({ handlers: 7, tried_handlers: 0, events: 0 })
   })
 
-  test('of type http are asked on this machine when that is allowed', async () => {
+  test('of type http are called on this machine when allowed', async () => {
     const seen: unknown[] = []
     const server = await openLoopbackServer({
       handle: async (request, reply) => {
@@ -363,7 +363,7 @@ test('the report is the same each time, apart from durations', async () => {
   ])
 })
 
-test('an interrupted lab ends its hooks and says so', async () => {
+test('an interrupted lab kills its hooks and reports the interruption', async () => {
   await using plugin = await pluginWithHooks({ Setup: [{ hooks: [sh('sleep 60')] }] })
   const stop = new AbortController()
   setTimeout(() => stop.abort(), 300)

@@ -12,13 +12,13 @@ export interface TryHooksOptions {
   /** The caller's environment; a hook gets the PATH and the like of it, and nothing that could be a secret. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal
-  /** A directory in a copy of which hooks work. Default: a small project of ours. */
+  /** A directory; hooks work in a copy of it. Default: a small built-in project. */
   readonly workspace?: string
   /** Longest wait for one answer, whatever the hook's own timeout is. Default: ten seconds. */
   readonly maxTimeoutMs?: number
   /** Ask handlers of type http that are on this machine. Default: no. */
   readonly allowHttp?: boolean
-  /** Also try what a guard should refuse: with hooks that speak of refusing (default), with all, with none. */
+  /** Also try actions that a guard should refuse: for hooks that seem to be guards (default), for all, or for none. */
   readonly attacks?: LabRun['attacks']
   /** Events at a time. Default: two. */
   readonly concurrency?: number
@@ -27,9 +27,8 @@ export interface TryHooksOptions {
 }
 
 /**
- * Starts every hook of a plugin that can be tried without Claude Code, with events as Claude Code would tell them, and says what
- * Claude Code would make of each answer. The plugin is copied first, every event has a home and a workspace of its own, and
- * nothing a hook starts outlives it. Throws GantryError for examples that do not fit their schema, and when it is interrupted.
+ * Starts every hook of a plugin that can be tried without Claude Code, with simulated events, and reports how Claude Code would
+ * treat each answer. The plugin is copied first, every event has its own home and workspace, and no process of a hook outlives it. Throws GantryError for examples that do not fit their schema, and when it is interrupted.
  */
 export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Promise<HookLabReport> {
   const examples = readHookExamples(analysis.plugin_path)
@@ -54,7 +53,7 @@ export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Pr
   }
   const hooks = analysis.components.hooks.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const groups: HookGroupReport[] = []
-  // One after the other: what is written into the plugin must be told of the one who wrote it.
+  // One after the other: changes in the plugin must be attributed to the hook that made them.
   for (const group of hooks) groups.push(await tryGroup(group, labRun))
   const results = await eachAtMost(labRun, examples, (example) => tryExample(example, hooks, labRun))
   const findings = log.findings()
@@ -87,7 +86,7 @@ function namesOf({ plugin_name, components }: Analysis): LabNames {
   }
 }
 
-/** `userConfig` of the manifest: what a user is asked for when he enables the plugin. */
+/** Defaults of `userConfig` in the manifest: the settings a user enters when enabling the plugin. */
 function defaultsOf({ userConfig }: Analysis['manifest']): Readonly<Record<string, string>> {
   if (typeof userConfig !== 'object' || userConfig === null) return {}
   return Object.fromEntries(

@@ -85,7 +85,7 @@ describe('answers that Claude Code understands', () => {
     expect(heard(event, change)).toMatchObject({ decision, text })
   })
 
-  test('a change of the input or the output is told', () => {
+  test('a change of the input or the output is reported', () => {
     expect(
       heard('PreToolUse', {
         stdout: own('PreToolUse', { permissionDecision: 'allow', updatedInput: { a: 1 } }),
@@ -101,7 +101,7 @@ describe('answers that Claude Code understands', () => {
   })
 })
 
-describe('answers that are not heard', () => {
+describe('answers without effect', () => {
   test.each([
     ['PreToolUse', { ending: exited(1), stderr: 'boom' }, 'HOOK_FAILS_OPEN'],
     ['PreToolUse', { ending: exited(127), stderr: 'sh: jq: not found' }, 'HOOK_PROGRAM_MISSING'],
@@ -136,7 +136,7 @@ describe('answers that are not heard', () => {
     expect(heard(event, change)).toMatchObject({ decision: 'none', codes: [code] })
   })
 
-  test('what is printed before a compaction steers the summary, JSON or not', () => {
+  test('output before a compaction goes to the summary, JSON or not', () => {
     expect(heard('PreCompact', { stdout: 'remember this' })).toMatchObject({
       decision: 'context',
       codes: ['HOOK_PRECOMPACT_STDOUT'],
@@ -147,7 +147,7 @@ describe('answers that are not heard', () => {
     })
   })
 
-  test('JSON that does not parse is text where text is used, JSON that does not fit is dropped', () => {
+  test('invalid JSON is treated as text, JSON with wrong fields is dropped', () => {
     expect(heard('SessionStart', { stdout: '{"a":' })).toMatchObject({ decision: 'context', text: '{"a":' })
     expect(heard('SessionStart', { stdout: '{"continue":1}' })).toMatchObject({
       decision: 'none',
@@ -165,7 +165,7 @@ describe('answers that are not heard', () => {
     })
   })
 
-  test('a text of more than 10,000 characters is told', () => {
+  test('a text of more than 10,000 characters is reported', () => {
     const long = own('SessionStart', { additionalContext: 'x'.repeat(10_001) })
     expect(heard('SessionStart', { stdout: long }).codes).toEqual(['HOOK_OUTPUT_TOO_LONG'])
     expect(heard('SessionStart', { stdout: 'x'.repeat(10_000) }).codes).toEqual([])
@@ -186,7 +186,7 @@ describe('onFailure: block', () => {
     expect(heard('Stop', change, block).decision).toBe('block')
   })
 
-  test('does not catch broken JSON or text around it, and does nothing where nothing can be refused', () => {
+  test('does not catch broken JSON or text around it, and has no effect where nothing can be refused', () => {
     expect(heard('PreToolUse', { stdout: deny.slice(0, -3) }, block).decision).toBe('none')
     expect(heard('PreToolUse', { stdout: `log\n${deny}` }, block).decision).toBe('none')
     expect(heard('PreToolUse', {}, block).decision).toBe('none')
@@ -208,7 +208,7 @@ test('a hook in the background cannot decide, but may add context', () => {
   })
 })
 
-test('a switch of the model does not happen when its hook hangs', () => {
+test('a model switch does not happen when its hook hangs', () => {
   expect(heard('PreModelSwitch', { ending: { kind: 'timed_out', limitMs: 9 } })).toMatchObject({
     decision: 'deny',
     codes: ['HOOK_HANGS'],

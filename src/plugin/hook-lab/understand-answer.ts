@@ -9,27 +9,31 @@ export interface AnswerContext {
   readonly handler: Readonly<Record<string, unknown>>
 }
 
-/** Longer texts are put into a file, of which the model sees the beginning only. */
+/** Claude Code puts longer texts into a file and shows the model only the beginning. */
 const longestText = 10_000
 
-/** What Claude Code would make of what a handler printed and of how it ended. */
+/** How Claude Code would treat the output and exit of a handler. */
 export function understandAnswer(run: HandlerRun, context: AnswerContext): HookEffect {
   const { event, handler } = context
-  const heard = listen(run, event)
-  const isOpinion = heard.decision !== 'none' && heard.decision !== 'context'
-  if (handler.async === true && isOpinion) {
-    const late: Noticed = { code: 'HOOK_ASYNC_CANNOT_DECIDE', detail: `it says ${heard.decision}` }
-    return { decision: 'none', text: heard.text, noticed: [...heard.noticed, late] }
+  const understood = effectOf(run, event)
+  const isDecision = understood.decision !== 'none' && understood.decision !== 'context'
+  if (handler.async === true && isDecision) {
+    const late: Noticed = {
+      code: 'HOOK_ASYNC_CANNOT_DECIDE',
+      detail: `its decision is ${understood.decision}`,
+    }
+    return { decision: 'none', text: understood.text, noticed: [...understood.noticed, late] }
   }
-  const failed = heard.noticed.find(({ code }) => failures.has(code))
-  // That an error over HTTP is caught by it was never seen.
+  const failed = understood.noticed.find(({ code }) => failures.has(code))
+  // It was never observed that onFailure applies to HTTP errors.
   const isCaught = handler.onFailure === 'block' && run.ending.kind !== 'answered'
-  if (failed === undefined || !isCaught || heard.decision !== 'none' || !canRefuse(event)) return heard
+  if (failed === undefined || !isCaught || understood.decision !== 'none' || !canRefuse(event))
+    return understood
   const decision = effectsOf(event).exit2 === 'deny' ? 'deny' : 'block'
-  return { ...heard, decision, text: `failed; blocking because onFailure is "block": ${failed.detail}` }
+  return { ...understood, decision, text: `failed; blocking because onFailure is "block": ${failed.detail}` }
 }
 
-/** Text that is no JSON is none of them: it counts as success. */
+/** Text that is not JSON is not a failure. */
 const failures: ReadonlySet<string> = new Set([
   'HOOK_FAILS_OPEN',
   'HOOK_CRASHES',
@@ -43,12 +47,12 @@ const failures: ReadonlySet<string> = new Set([
   'HOOK_OUTPUT_NOT_ALLOWED',
 ])
 
-function listen(run: HandlerRun, event: string): HookEffect {
+function effectOf(run: HandlerRun, event: string): HookEffect {
   const { ending } = run
   const failed = whyFailed(run, event)
   switch (ending.kind) {
     case 'timed_out': {
-      // A switch of the model waits for its hook and does not happen without it.
+      // A model switch waits for its hook and does not happen without an answer.
       const decision = event === 'PreModelSwitch' ? 'deny' : 'none'
       return { decision, text: null, noticed: [failed ?? { code: 'HOOK_HANGS', detail: '' }] }
     }
@@ -67,24 +71,24 @@ function listen(run: HandlerRun, event: string): HookEffect {
 }
 
 function withExitCode(run: HandlerRun, event: string, code: number, failed: Noticed | null): HookEffect {
-  const said = readStdout(run.stdout, event)
-  const noticed = [...said.noticed, ...tooLong(run, said.answer)]
+  const stdout = readStdout(run.stdout, event)
+  const noticed = [...stdout.noticed, ...tooLong(run, stdout.answer)]
   const { exit2 } = effectsOf(event)
   if (code === 2) {
-    const meant = said.answer === null ? null : decisionOf(said.answer, event)
+    const meant = stdout.answer === null ? null : decisionOf(stdout.answer, event)
     const blocks = meant !== null && ['deny', 'block', 'context'].includes(meant.decision)
     const text = (blocks ? meant.text : null) ?? (run.stderr.trim() || null)
     if (exit2 === 'deny' || exit2 === 'block') return { decision: exit2, text, noticed }
     if (exit2 === 'feedback') return { decision: 'context', text, noticed }
-    if (said.answer === null)
+    if (stdout.answer === null)
       return {
         decision: 'none',
         text: null,
         noticed: [...noticed, { code: 'HOOK_EXIT_IGNORED', detail: `exit code 2 has no effect on ${event}` }],
       }
   }
-  if (said.answer !== null) {
-    const { notes, ...meant } = decisionOf(said.answer, event)
+  if (stdout.answer !== null) {
+    const { notes, ...meant } = decisionOf(stdout.answer, event)
     return { ...meant, noticed: [...noticed, ...notes] }
   }
   if (code !== 0 && code !== 2) {
@@ -95,10 +99,10 @@ function withExitCode(run: HandlerRun, event: string, code: number, failed: Noti
       noticed: [...noticed, ...(failed === null ? [] : [failed])],
     }
   }
-  return { ...plainText(said.isText ? run.stdout : '', event), noticed }
+  return { ...plainText(stdout.isText ? run.stdout : '', event), noticed }
 }
 
-/** What a text that is no JSON does. */
+/** The effect of text that is not JSON. */
 function plainText(stdout: string, event: string): { decision: HookDecision; text: string | null } {
   const text = stdout.trim()
   if (text === '') return { decision: 'none', text: null }
@@ -131,7 +135,7 @@ interface AnswerDecision {
   readonly notes: readonly Noticed[]
 }
 
-/** What a valid answer decides; the strongest of what it says. */
+/** The decision of a valid answer; the strictest of its fields wins. */
 function decisionOf(answer: JsonAnswer, event: string): AnswerDecision {
   const own: Readonly<Record<string, unknown>> = answer.hookSpecificOutput ?? {}
   const blocks = effectsOf(event).exit2 === 'deny' ? 'deny' : 'block'
@@ -187,7 +191,7 @@ function permissionOf(own: Readonly<Record<string, unknown>>): {
   return { decision: 'allow', text, ...('updatedInput' in decision && { change: decision.updatedInput }) }
 }
 
-/** The failure of a run that is no answer; null when it ended well. */
+/** Why a run failed; null when it succeeded. */
 function whyFailed({ ending, stderr }: HandlerRun, event: string): Noticed | null {
   const words = lastLine(stderr)
   const fails = canRefuse(event) ? 'HOOK_FAILS_OPEN' : 'HOOK_CRASHES'
@@ -218,7 +222,7 @@ function whyFailed({ ending, stderr }: HandlerRun, event: string): Noticed | nul
   }
 }
 
-/** What programs say that asked for a terminal. */
+/** Error messages of programs that need a terminal. */
 export const needsTerminal: RegExp = /\/dev\/tty|not a tty|inappropriate ioctl/i
 
 function lastLine(text: string): string {

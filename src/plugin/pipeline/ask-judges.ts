@@ -6,7 +6,7 @@ import type { Model } from '../../models/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { isPaid } from '../cases/grade/paid-graders.ts'
 import type { GivenPassVote } from '../cases/grade/take-votes.ts'
-import { type GradePowers, gradeTrial } from '../cases/grade-trial.ts'
+import { type GradeOptions, gradeTrial } from '../cases/grade-trial.ts'
 import { componentList } from '../component-list.ts'
 import type { PluginJudgement } from '../evaluate/contract.ts'
 import { needsJudge } from '../evaluate/decide-trigger.ts'
@@ -77,7 +77,7 @@ function graderOptions(
   { request, run, context, budget }: EvaluationWork,
   model: Model | null,
   trialId: string,
-): GradePowers {
+): GradeOptions {
   return {
     arms: request.target.arms,
     judge: model === null ? null : { model, config: request.config, signal: context.signal, budget },

@@ -1,3 +1,4 @@
+import { counted } from '../../../core/counted.ts'
 import { compilePattern, escapePattern, type Pattern } from '../../../core/pattern.ts'
 import type { Execution, PluginTranscript } from '../../execute/contract.ts'
 import type { Grader, ToolPattern } from '../../generate/contract.ts'
@@ -8,7 +9,7 @@ import { createdFiles, type GradedTrial, targetText } from './target-text.ts'
 export type FreeGrader = Extract<Grader, { type: 'regex' | 'tool_used' | 'tool_order' | 'file_exists' }>
 
 export interface Grade {
-  /** null: the grader itself is of no use, which says nothing about the trial. */
+  /** null: the grader itself is broken, so it does not decide about the trial. */
   readonly passed: boolean | null
   readonly message: string
 }
@@ -39,7 +40,7 @@ function regexGrade(
     const found = pattern.count(looked.text)
     return {
       passed: found === match.count,
-      message: `${source} is found ${found} times in ${looked.label}, ${match.count} are wanted`,
+      message: `${source} is found ${counted(found, 'time')} in ${looked.label}, expected ${match.count}`,
     }
   }
   const isFound = pattern.test(looked.text)
@@ -59,7 +60,7 @@ function useGrade(
   const wanted = max === null ? `at least ${min}` : min === max ? `${min}` : `${min} to ${max}`
   return {
     passed: count >= min && count <= (max ?? Infinity),
-    message: `${toolWords(use)} was called ${count} times, ${wanted} wanted`,
+    message: `${toolWords(use)} was called ${counted(count, 'time')}, expected ${wanted}`,
   }
 }
 
@@ -96,7 +97,7 @@ function fileGrade(
   const made = createdFiles(execution).find((file) => glob.test(file))
   return {
     passed: (made !== undefined) === exists,
-    message: made === undefined ? `no file ${path} was made` : `${made} was made`,
+    message: made === undefined ? `no file ${path} was created` : `${made} was created`,
   }
 }
 
@@ -127,7 +128,7 @@ interface GradedCall {
 }
 
 /**
- * Every call the model made, in order, whether or not it worked and in subagents too: what it asked for is what graders count.
+ * Every tool call of the model in order, including failed ones and those of subagents.
  * Without a transcript what the hooks saw has to do.
  */
 function toolCalls(

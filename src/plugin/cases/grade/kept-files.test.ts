@@ -15,7 +15,7 @@ const looking = (path: string): Grader => ({
   target: { source: 'file', path },
 })
 
-test('only what graders look into is kept, and nothing from outside of the workspace', async () => {
+test('only files that graders need are kept, and none from outside of the workspace', async () => {
   const fixture = await createFixture({
     'a.txt': 'hello',
     'other.txt': 'not asked for',
@@ -30,7 +30,7 @@ test('only what graders look into is kept, and nothing from outside of the works
   expect(keptFiles({ case: { dir: '/', graders } }, fixture.path)).toEqual({
     'a.txt': { kind: 'text', text: 'hello' },
     'gone.txt': { kind: 'missing' },
-    'binary.bin': { kind: 'refused', reason: 'binary.bin is no text' },
+    'binary.bin': { kind: 'refused', reason: 'binary.bin is not a text file' },
     'long.txt': { kind: 'refused', reason: 'long.txt is larger than 256 KiB' },
     dir: { kind: 'refused', reason: 'dir is a directory' },
     '../x': { kind: 'refused', reason: expect.stringContaining('leads out') },

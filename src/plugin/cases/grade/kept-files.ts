@@ -5,8 +5,8 @@ import type { Grader, PluginScenario } from '../../generate/contract.ts'
 const maxBytes = 256 * 1024
 
 /**
- * Files of the workspace that the graders of a case will look into, read when the agent has just finished: later the workspace is
- * gone. undefined when no grader looks into any.
+ * Files of the workspace that graders of the case need, read as soon as the agent has finished: later the workspace is gone.
+ * undefined when no grader needs one.
  */
 export function keptFiles(
   { case: facts }: Pick<PluginScenario, 'case'>,
@@ -27,12 +27,12 @@ function keptFile(workspace: string, path: string): KeptFile {
   switch (read.kind) {
     case 'text':
       return read.text.includes('\0')
-        ? { kind: 'refused', reason: `${path} is no text` }
+        ? { kind: 'refused', reason: `${path} is not a text file` }
         : { kind: 'text', text: read.text }
     case 'missing':
       return { kind: 'missing' }
     case 'outside':
-      return { kind: 'refused', reason: `${path} is not looked at: ${read.reason}` }
+      return { kind: 'refused', reason: `${path} is not read: ${read.reason}` }
     case 'not_a_file':
       return { kind: 'refused', reason: `${path} is ${read.what}` }
     case 'too_large':

@@ -4,7 +4,7 @@ import { usableCaseText } from '../read-case-files.ts'
 import {
   type GivenPassVote,
   takeVotes,
-  type VotePowers,
+  type VoteOptions,
   type VoteQuestion,
   type Votes,
 } from './take-votes.ts'
@@ -20,13 +20,13 @@ export function isPaid(grader: Grader): grader is PaidGrader {
 export async function gradeForMoney(
   grader: PaidGrader,
   trial: GradedTrial,
-  powers: VotePowers,
+  options: VoteOptions,
   checkpoint: SampleCheckpoint<GivenPassVote> | undefined,
 ): Promise<Votes> {
   const question = grader.type === 'llm' ? criterionQuestion(grader, trial) : baselineQuestion(grader, trial)
   return question.kind === 'nothing'
     ? { passed: question.passed, message: question.why, costUsd: 0 }
-    : takeVotes(question, powers, checkpoint)
+    : takeVotes(question, options, checkpoint)
 }
 
 type Question =

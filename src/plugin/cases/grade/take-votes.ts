@@ -6,8 +6,8 @@ import { isFailed, type SampleCheckpoint, takeSamples } from '../../../judge/tak
 import type { Model } from '../../../models/contract.ts'
 import { type JudgeRequestOptions, modelSettings } from '../../evaluate/judge/judge-trial.ts'
 
-/** Who votes, and what that may cost. */
-export interface VotePowers extends JudgeRequestOptions {
+/** The voting model and the options of its requests. */
+export interface VoteOptions extends JudgeRequestOptions {
   readonly model: Model
 }
 
@@ -16,12 +16,12 @@ export interface GivenPassVote {
   readonly kind: 'vote'
   readonly passed: boolean
   readonly reason: string
-  /** Hash of what was asked. */
+  /** Hash of the request. */
   readonly question: string
 }
 
 export interface Votes {
-  /** null: too few could be had to decide. */
+  /** null: too few answers to decide. */
   readonly passed: boolean | null
   readonly message: string
   readonly costUsd: number | null
@@ -31,10 +31,10 @@ const votes = 3
 const enough = 2
 const voteSchema = z.object({ passed: z.boolean(), reason: z.string().default('') })
 
-/** Three votes, of which two decide. A vote that cannot be had is no vote against. */
+/** Takes three votes; two decide. A failed request is not a vote against. */
 export async function takeVotes(
   question: VoteQuestion,
-  powers: VotePowers,
+  options: VoteOptions,
   checkpoint: SampleCheckpoint<GivenPassVote> | undefined,
 ): Promise<Votes> {
   const asking = (vote: number) => {
@@ -45,10 +45,10 @@ export async function takeVotes(
     samples: votes,
     ask: async (vote) => {
       const { words, hash } = asking(vote)
-      const answer = await powers.model.structured({
+      const answer = await options.model.structured({
         ...words,
         schema: voteSchema,
-        ...modelSettings(powers),
+        ...modelSettings(options),
       })
       return { ...answer, value: { kind: 'vote', ...answer.value, question: hash } }
     },
@@ -78,7 +78,7 @@ export interface VoteQuestion {
   readonly criteria: string
   /** Titles and texts, each quoted as data. */
   readonly evidence: readonly { readonly title: string; readonly text: string }[]
-  /** The sentence that says what passing means. */
+  /** The sentence that defines passing. */
   readonly rule: string
 }
 

@@ -31,7 +31,7 @@ export function targetText(
     case 'files':
       return { kind: 'text', label: target, text: createdFiles(execution).join('\n') }
     case 'mock_calls':
-      return { kind: 'nothing', why: 'no mocks took part in this trial, so there are no calls of them' }
+      return { kind: 'nothing', why: 'this trial had no mocks, so there are no mock calls' }
   }
 }
 
@@ -61,7 +61,7 @@ function fileText(path: string, { kept_files: kept }: Execution): TargetText {
 
 /**
  * A trial as Claude Code prints it with `--output-format stream-json`, one message per line: what graders of the format look at
- * as `trace`. As there, neither the prompt nor what was said before it is among the lines.
+ * as `trace`. As there, the prompt and the messages before it are not included.
  */
 export function traceLines(
   transcript: PluginTranscript | null,
@@ -69,7 +69,7 @@ export function traceLines(
   { final_text, termination_type }: Pick<Execution, 'final_text' | 'termination_type'>,
 ): readonly string[] {
   const events = transcript?.events ?? []
-  const asked = events.findLastIndex(
+  const promptAt = events.findLastIndex(
     (event) =>
       event.type === 'user' &&
       event.parent_tool_use_id === undefined &&
@@ -81,7 +81,7 @@ export function traceLines(
     is_error: termination_type !== 'clean',
     result: final_text ?? '',
   }
-  return [...events.slice(asked + 1).flatMap(linesOf), result].map((line) => JSON.stringify(line))
+  return [...events.slice(promptAt + 1).flatMap(linesOf), result].map((line) => JSON.stringify(line))
 }
 
 function linesOf(event: TranscriptEvent): readonly object[] {

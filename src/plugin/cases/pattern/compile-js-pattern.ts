@@ -16,7 +16,7 @@ export type CompiledJsPattern =
 const hint =
   'Patterns run in linear time here, whatever text an agent writes; say it without what is named, or in two graders.'
 
-/** `bad` for what JavaScript would refuse, and for what it has and a linear engine cannot do: nothing is passed over. */
+/** `bad` for patterns that JavaScript rejects, and for features that a linear engine does not have. No part is ignored silently. */
 export function compileJsPattern(source: string, flags = ''): CompiledJsPattern {
   try {
     new RegExp(source, flags)
@@ -54,7 +54,7 @@ export function compileJsPattern(source: string, flags = ''): CompiledJsPattern 
   }
 }
 
-/** With the flag y the first match stands at the very beginning, and each next one where the last one ended. */
+/** With the flag y the first match is at the very beginning, and each next one begins where the last one ended. */
 function abutting(matches: readonly { readonly index: number; readonly text: string }[]): number {
   let end = 0
   const gap = matches.findIndex(({ index, text }) => {
@@ -69,7 +69,7 @@ export type InputMatch =
   | { readonly kind: 'ok'; fits(input: unknown): boolean }
   | { readonly kind: 'bad'; readonly message: string }
 
-/** What `input_match` wants of the input of a call: a pattern over its JSON, or values that must stand in it. */
+/** `input_match` of a grader: a pattern over the JSON of the input, or values it must contain. */
 export function inputMatch(match: ToolPattern['input_match']): InputMatch {
   if (match === undefined) return { kind: 'ok', fits: () => true }
   if (typeof match !== 'string') return { kind: 'ok', fits: (input) => holds(input, match) }
@@ -78,7 +78,7 @@ export function inputMatch(match: ToolPattern['input_match']): InputMatch {
   return { kind: 'ok', fits: (input) => compiled.pattern.test(JSON.stringify(input) ?? '') }
 }
 
-/** Every value that is named stands in the input at that place. */
+/** Whether the input contains every value at its path. */
 function holds(input: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null) return input === wanted
   if (typeof input !== 'object' || input === null) return false

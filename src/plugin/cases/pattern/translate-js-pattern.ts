@@ -5,7 +5,7 @@ export type Translated =
 /** What `.` does not match in JavaScript. */
 const anyOfLine = '[^\\n\\r\\x{2028}\\x{2029}]'
 
-/** A pattern that JavaScript takes, in RE2's words and with the same meaning; or what of it RE2 has no words for. */
+/** Translates a JavaScript pattern to RE2 with the same meaning, or names the part that RE2 does not support. */
 export function translateJsPattern(source: string, flags: string): Translated {
   let result = `${flags.includes('i') ? '(?i)' : ''}${flags.includes('m') ? '(?m)' : ''}`
   const isUnicode = /[uv]/.test(flags)
@@ -103,7 +103,7 @@ function translateEscape(
   return codePoint(rest, isUnicode) ?? property(rest, isUnicode) ?? as(plain(letter), 1 + letter.length)
 }
 
-/** `\x41`, `\u0041`, `\u{41}`, `\cA`; null when it is none of them. */
+/** `\x41`, `\u0041`, `\u{41}`, `\cA`; null for anything else. */
 function codePoint(rest: string, isUnicode: boolean): TranslatedEscape | null {
   const [pair, high = '', low = ''] =
     /^\\u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})/.exec(rest) ?? []

@@ -27,7 +27,7 @@ export function caseFiles(
   const trigger = component_ref === '' ? null : triggerGrader(scenario, plugin)
   const own = facts?.graders ?? []
   const graders = trigger === null || own.length > 0 ? own : [trigger.grader]
-  // White space around the text of prompt.md is lost: such a prompt stands in the other file.
+  // White space around the text of prompt.md is lost, so such a prompt is written to case.yaml.
   const isPlain = prompt.trim() === prompt
   const context = {
     ...(begun !== undefined && { scaffold_script: 'scaffold.sh' }),
@@ -91,7 +91,7 @@ function tagsOf(scenario: PluginScenario): readonly string[] {
   ]
 }
 
-/** Graders are named by people, files by us. */
+/** A grader's name as a valid file name. */
 function fileName(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   return plain === '' ? 'grader' : plain

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import type { Grader, ToolPattern } from '../../generate/contract.ts'
 
-/** A grader as its own file, in the words of `claude plugin eval`. What is the default is left out. */
+/** A grader as a file in the format of `claude plugin eval`. Defaults are omitted. */
 export function graderFile(grader: Grader): string {
   const { weight, arm } = grader
   const fields = {
@@ -58,7 +58,7 @@ function bodyOf(criteria: string): string {
   return keyOf(criteria) === undefined ? criteria : ''
 }
 
-/** Keys and values as YAML; keys whose value is undefined are left out. Texts of several lines stay on one, with escapes. */
+/** Keys and values as YAML; undefined values are omitted. Multi-line texts stay on one line, with escapes. */
 export function yamlText(fields: Readonly<Record<string, unknown>>): string {
   return stringify(fields, {
     lineWidth: 0,

@@ -10,10 +10,10 @@ export interface TriggerGrader {
 }
 
 const unseen =
-  'the built-in runner does not show whether it fired, so the grader there only wants an answer; the tags tell gantry what is expected'
+  'the built-in runner does not show whether it fired, so its grader only checks for an answer; the tags hold the expectation for gantry'
 
 /**
- * The grader that says whether the component of a scenario should fire. Hooks, and commands that a person types, leave no mark in
+ * The grader for whether the component of a scenario should fire. Hooks, and commands that a user types, leave no mark in
  * what the built-in runner looks at.
  */
 export function triggerGrader(
@@ -39,7 +39,7 @@ export function triggerGrader(
 
 const facts = { name: 'triggers', weight: 1, arm: 'default' } as const
 
-/** Only that the agent said something. */
+/** Only checks that the agent answered. */
 const answerGrader: Grader = {
   ...facts,
   name: 'answers',
@@ -50,7 +50,7 @@ const answerGrader: Grader = {
   target: 'last_message',
 }
 
-/** `tool_used` wants the name of one tool; that any tool of a server was called only the trace tells. */
+/** `tool_used` needs the name of one tool; whether any tool of a server was called is only visible in the trace. */
 function serverGrader(
   name: string,
   known: AnyComponent | undefined,
