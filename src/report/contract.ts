@@ -53,7 +53,7 @@ export interface RunHeader {
   readonly concurrency: number
   readonly startedAt: string
   /** What the console prints during the run: header and trials (default), trials only, or only the end. */
-  readonly told?: 'everything' | 'trials' | 'end'
+  readonly consoleDetail?: 'everything' | 'trials' | 'end'
 }
 
 export interface TrialHeader {

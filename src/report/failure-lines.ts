@@ -60,7 +60,7 @@ interface DetailPart {
 /** The useful part of a gate's `detail`, bounded: values first, then lists, then texts; what is empty is left out. */
 export function detailParts(detail: GateResult['detail'], limits: DetailLimits = {}): DetailPart[] {
   const parts = Object.entries(detail)
-    .filter(([key, value]) => tells(key, value, limits.message ?? ''))
+    .filter(([key, value]) => explains(key, value, limits.message ?? ''))
     .flatMap(([key, value]) => part(labelOf(key), value, limits))
   return [...parts.filter(is('value')), ...parts.filter(is('list')), ...parts.filter(is('text'))]
 }
@@ -89,7 +89,7 @@ interface DetailLimits {
 }
 
 /** Values that are false, zero, durations or already in the message do not explain a failure. */
-function tells(key: string, value: unknown, message: string): boolean {
+function explains(key: string, value: unknown, message: string): boolean {
   if (value === false || value === 0 || key === 'duration_ms') return false
   // Exact data is normal; only a guess is mentioned.
   if (key === 'source' && value === 'events') return false

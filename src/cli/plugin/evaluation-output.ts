@@ -108,10 +108,10 @@ async function openOutputs(
       ...all,
       runStarted(run) {
         view.stop()
-        all.runStarted({ ...run, told: config.verbose ? 'trials' : 'end' })
+        all.runStarted({ ...run, consoleDetail: config.verbose ? 'trials' : 'end' })
       },
     }),
-    finish: (told) => report([all, named, ...(people === null ? [] : [people])], told),
+    finish: (cli) => report([all, named, ...(people === null ? [] : [people])], cli),
   }
 }
 

@@ -80,12 +80,12 @@ function resultOf({ run: { status, totals, live }, state }: Row): string {
   const ended = status === 'interrupted' && state?.error != null ? 'stopped' : status
   if (totals === null || totals.trials === 0) return ended
   const { pass, fail, infra, invalid } = totals.counts
-  const apart = [
+  const others = [
     ...(infra > 0 ? [`${infra} infra`] : []),
     ...(invalid > 0 ? [`${invalid} invalid`] : []),
     ...(totals.not_run > 0 ? [`${totals.not_run} not run`] : []),
   ]
-  return [`${ended} ${pass}/${pass + fail}`, ...apart].join(', ')
+  return [`${ended} ${pass}/${pass + fail}`, ...others].join(', ')
 }
 
 function document({ run, state }: Row): Readonly<Record<string, unknown>> {

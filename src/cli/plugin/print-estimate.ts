@@ -27,8 +27,8 @@ export async function printEstimate(
       level: 'warning',
       message: `this run would cost about ${formatCost(estimate.known_cost_usd)}, and stops at ${formatCost(work.request.config.execution.max_budget_usd)}`,
     })
-  const isTold = flags.progress !== 'none' && flags.progress !== 'jsonl'
-  if (isTold && estimate.total_estimated_cost_usd !== 0)
+  const isShown = flags.progress !== 'none' && flags.progress !== 'jsonl'
+  if (isShown && estimate.total_estimated_cost_usd !== 0)
     view.step({ kind: 'note', level: 'info', message: `estimate: ${estimateLine(estimate)}` })
 }
 
@@ -69,17 +69,18 @@ export async function dryRun(
   json: boolean,
   context: CliContext,
 ): Promise<void> {
-  const told: unknown[] = []
+  const documents: unknown[] = []
   for (const request of requests) {
     const { path, crowd } = request.target
     const outcome = await analyzePlugin({ path, cwd: context.cwd, crowd })
     if (outcome.kind === 'refused') throw preflightError(outcome.preflight)
     const estimate = paidEstimate(outcome.analysis, request, project, context.env)
-    told.push({ plugin_name: outcome.analysis.plugin_name, estimate, analysis: outcome.analysis })
+    documents.push({ plugin_name: outcome.analysis.plugin_name, estimate, analysis: outcome.analysis })
     if (json) continue
     printAnalysis(outcome.analysis, context.stdout)
     printEstimateTable(estimate, context.stdout)
     context.stdout.write('\nNothing was run. The same command without --dry-run does it.\n')
   }
-  if (json) context.stdout.write(`${JSON.stringify(told.length === 1 ? told[0] : told, null, 2)}\n`)
+  if (json)
+    context.stdout.write(`${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`)
 }

@@ -37,8 +37,13 @@ export async function printScenarios(
           plugin: readAnalysis(files),
         })
   if (options.json) {
-    const told = { run_id: runId, run_dir: runDir, scenarios, ...(written !== null && { cases: written }) }
-    context.stdout.write(`${JSON.stringify(told, null, 2)}\n`)
+    const document = {
+      run_id: runId,
+      run_dir: runDir,
+      scenarios,
+      ...(written !== null && { cases: written }),
+    }
+    context.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
     return
   }
   const { dim } = pc.createColors(stream.color)

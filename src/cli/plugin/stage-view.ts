@@ -30,7 +30,7 @@ export interface StageViewOptions {
 
 type StageEnd = Extract<PluginStep, { readonly kind: 'stage_complete' }>
 
-const quiet: StageView = { begin: () => {}, step: () => {}, stop: () => {} }
+const silentView: StageView = { begin: () => {}, step: () => {}, stop: () => {} }
 
 const titles: Readonly<Record<PluginStage, string>> = {
   analysis: 'Analysis',
@@ -45,9 +45,9 @@ export async function openStageView(
   stream: CliStream,
   options: StageViewOptions,
 ): Promise<StageView> {
-  if (options.mode === 'none') return quiet
+  if (options.mode === 'none') return silentView
   if (options.mode === 'jsonl')
-    return { ...quiet, step: (step) => context.stderr.write(`${JSON.stringify(step)}\n`) }
+    return { ...silentView, step: (step) => context.stderr.write(`${JSON.stringify(step)}\n`) }
   const live = options.mode === 'auto' && stream.isTTY && context.env.TERM !== 'dumb'
   const reporting: ReporterContext = {
     sink: stream,
@@ -92,11 +92,11 @@ function stageView(
   }
   const view: View = {
     frame: ({ columns }) => {
-      const told = facts()
-      const isWide = titles[stage].length + barWidth + told.length + 5 <= columns
+      const summary = facts()
+      const isWide = titles[stage].length + barWidth + summary.length + 5 <= columns
       const lines = isWide
-        ? [`${titles[stage]}  ${bar()}  ${told}`]
-        : [`${titles[stage]}  ${bar()}`, ...wrapText(told, columns - 1)]
+        ? [`${titles[stage]}  ${bar()}  ${summary}`]
+        : [`${titles[stage]}  ${bar()}`, ...wrapText(summary, columns - 1)]
       const now = [...running]
         .slice(0, 4)
         .map((name) => paint.dim(`  ${shortenEnd(plainLine(name), columns - 3)}`))
@@ -107,8 +107,8 @@ function stageView(
   /** A stage that was cut short has no tick. */
   const stageLine = ({ stage: ended, count, duration_ms }: StageEnd): string => {
     const left = ended === 'execution' ? total - done : 0
-    const told = `${counted(count, unitOf[ended])}${left > 0 ? `, ${formatCount(left)} not run` : ''}`
-    return `${paint.mark(left > 0 ? 'infra' : 'pass')} ${titles[ended]}  ${paint.dim(`${told}, ${formatDuration(duration_ms)}`)}`
+    const summary = `${counted(count, unitOf[ended])}${left > 0 ? `, ${formatCount(left)} not run` : ''}`
+    return `${paint.mark(left > 0 ? 'infra' : 'pass')} ${titles[ended]}  ${paint.dim(`${summary}, ${formatDuration(duration_ms)}`)}`
   }
   /** Wrapped on a terminal; in a pipe a message stays one line, and a path is never torn. */
   const say = (mark: string, message: string, colour: (text: string) => string): void => {

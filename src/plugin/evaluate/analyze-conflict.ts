@@ -30,7 +30,7 @@ export function analyzeConflict(
   detections: readonly Detection[],
   options: ConflictOptions,
 ): Conflict {
-  const found = options.conflict_detection.enabled ? judge(scenario, detections, options) : quiet
+  const found = options.conflict_detection.enabled ? judge(scenario, detections, options) : noConflict
   return {
     expected_component: scenario.expected_component,
     expected_component_type: scenario.component_type,
@@ -51,27 +51,27 @@ interface Found {
   readonly reason?: string
 }
 
-const quiet: Found = { severity: 'none' }
+const noConflict: Found = { severity: 'none' }
 
 function judge(scenario: PluginScenario, detections: readonly Detection[], options: ConflictOptions): Found {
   const { expected, conflict_detection, sharedName } = options
-  if (expected === null) return quiet
+  if (expected === null) return noConflict
   if (sharedName !== undefined) return { severity: 'high', reason: sharedName }
   const others = rivalsOf(
     expected,
     detections.filter((one) => !isOf(one, expected)),
   ).filter(({ plugin }) => conflict_detection.cross_plugin || plugin === expected.plugin)
-  if (others.length === 0) return quiet
-  const reason = `${others.map((other) => words(other, expected, options)).join(' and ')} fired`
+  if (others.length === 0) return noConflict
+  const reason = `${others.map((other) => describe(other, expected, options)).join(' and ')} fired`
   if (!detections.some((one) => isOf(one, expected)))
     return scenario.expected_trigger
       ? { severity: 'high', reason: `${reason} instead of ${componentLabel(expected.type, expected.name)}` }
-      : quiet
+      : noConflict
   const isSameType = others.some(({ component_type }) => component_type === expected.type)
   return { severity: isSameType ? 'medium' : 'low', reason: `${reason} as well` }
 }
 
-function words(other: Detection, expected: KnownComponent, { domainPartMin }: ConflictOptions): string {
+function describe(other: Detection, expected: KnownComponent, { domainPartMin }: ConflictOptions): string {
   // Names of hooks begin with their event, which rivals share in any case.
   const shared = expected.type === 'hook' ? null : sharedNamePart(other.name, expected.name, domainPartMin)
   const hint = shared === null ? '' : ` (related: both names have "${shared}")`

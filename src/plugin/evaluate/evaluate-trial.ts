@@ -74,7 +74,7 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
     triggerGate,
     graders: graderGates,
   })
-  const told = remarks({ expected, detections, firings, execution, judgement, ambiguity, decision })
+  const notes = remarks({ expected, detections, firings, execution, judgement, ambiguity, decision })
   return {
     trial,
     scenario_id: scenario.id,
@@ -96,8 +96,8 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
     grader_score: graderScore(graderGates),
     verdict,
     reason,
-    evidence: told.evidence,
-    issues: told.issues,
+    evidence: notes.evidence,
+    issues: notes.issues,
     summary: judgement !== null && judgement.summary !== '' ? judgement.summary : reason,
     cost_usd: execution.cost_usd,
     evaluation_cost_usd: sumOfCosts(judgement === null ? 0 : judgement.cost_usd, graderCostUsd),

@@ -58,8 +58,8 @@ function lateness({ expected, detections }: RemarkFacts): readonly string[] {
   if (expected === null) return []
   const detection = detections.find((one) => isOf(one, expected))
   const others = detections.filter((one) => !isOf(one, expected))
-  const words = late(detection, rivalsOf(expected, others))
-  return words === '' ? [] : [`${componentLabel(expected.type, expected.name)} fired${words}`]
+  const delay = late(detection, rivalsOf(expected, others))
+  return delay === '' ? [] : [`${componentLabel(expected.type, expected.name)} fired${delay}`]
 }
 
 /** Hooks and servers are meant to be called repeatedly. The other types answer a request once. */
@@ -99,10 +99,10 @@ function judgeErrors(judgement: PluginJudgement | null): readonly string[] {
 }
 
 function crashedHooks({ hook_responses }: Execution): readonly string[] {
-  const told = hook_responses.flatMap((response) => {
+  const messages = hook_responses.flatMap((response) => {
     if (hasActed(response)) return []
     const end = response.exit_code === undefined ? response.outcome : `exit code ${response.exit_code}`
     return [`a hook of ${response.hook_name} ended with ${end}: ${printable(response.stderr.trim(), 200)}`]
   })
-  return [...new Set(told)]
+  return [...new Set(messages)]
 }

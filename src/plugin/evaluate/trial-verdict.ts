@@ -73,8 +73,8 @@ function asked({ triggerGate, graders, execution }: VerdictFacts): VerdictAndRea
   const failed = graders.filter(({ gate, scored }) => scored && !gate.passed)
   const scored = graders.filter((grader) => grader.scored).length
   if (failed.length > 0) {
-    const told = failed.map(({ gate }) => gate.message).join('; ')
-    return { verdict: 'fail', reason: `${failed.length} of ${scored} graders failed: ${told}` }
+    const messages = failed.map(({ gate }) => gate.message).join('; ')
+    return { verdict: 'fail', reason: `${failed.length} of ${scored} graders failed: ${messages}` }
   }
   const proven = [
     ...(triggerGate === null ? [] : [triggerGate.message]),

@@ -65,8 +65,8 @@ function list(detections: readonly Detection[]): string {
 export function firedAt({ timestamp, tool_use_id }: Pick<Detection, 'timestamp' | 'tool_use_id'>): string {
   const time = timestamp > earliest && timestamp < latest ? new Date(timestamp).toISOString().slice(11) : null
   const call = tool_use_id === undefined || tool_use_id === '' ? null : `call ${tool_use_id.slice(0, 80)}`
-  const told = [time, call].filter((part) => part !== null)
-  return told.length === 0 ? '' : ` at ${told.join(', ')}`
+  const parts = [time, call].filter((part) => part !== null)
+  return parts.length === 0 ? '' : ` at ${parts.join(', ')}`
 }
 
 /** Milliseconds since the epoch, from 2001 to 2286. Other values are not timestamps. */

@@ -10,7 +10,7 @@ import type { EvaluationState } from '../state/evaluation-state.ts'
 import { evaluationFiles } from './evaluation-files.ts'
 import type { EvaluationContext, EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
 import type { FailedScenarios } from './failed-scenarios.ts'
-import { frozen } from './stored-request.ts'
+import { toStoredRequest } from './stored-request.ts'
 
 /** An evaluation that releases its run and the model link when the scope ends. */
 export type OpenEvaluation = EvaluationWork & AsyncDisposable
@@ -35,7 +35,7 @@ export async function openEvaluation(
     onWarning: (message) => context.onStep({ kind: 'note', level: 'warning', message }),
   })
   const files = evaluationFiles(run.dir)
-  writeJsonAtomic(files.config, redaction.value(frozen(request)))
+  writeJsonAtomic(files.config, redaction.value(toStoredRequest(request)))
   const state: EvaluationState = {
     schema_version: 2,
     run_id: run.id,

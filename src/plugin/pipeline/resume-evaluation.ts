@@ -25,7 +25,7 @@ import { type OpenEvaluation, work } from './open-evaluation.ts'
 import { readStateOf } from './read-evaluation-state.ts'
 import { preflightError } from './run-analysis.ts'
 import { type Spent, spentSoFar } from './spent-so-far.ts'
-import { thawed } from './stored-request.ts'
+import { readStoredRequest } from './stored-request.ts'
 import { isTrialDone, plannedTrials } from './stored-trials.ts'
 
 export interface ResumeEvaluationOptions {
@@ -59,7 +59,7 @@ export async function resumeEvaluation(
   try {
     const migrated = readStateOf(files, options.pluginName)
     const isOlder = migrated.notes.length > 0
-    const asked = thawed({ files, state: migrated.state, isOlder, env: context.env })
+    const asked = readStoredRequest({ files, state: migrated.state, isOlder, env: context.env })
     const request: EvaluationRequest = {
       ...asked,
       config: options.change?.(asked.config) ?? asked.config,

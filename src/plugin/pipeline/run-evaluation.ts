@@ -97,7 +97,7 @@ export async function runEvaluation(
     signal: context.signal,
   })
   const whole = fold.finish({ ...otherCosts(files), lost_cost_usd: work.state().lost_cost_usd })
-  const told = summary.finish({
+  const result = summary.finish({
     durationMs: Math.round(monotonicMs() - startedMs) + facts.durationMs,
     notRun: trials.notRun.length,
     asideCostUsd: asideUsd(whole),
@@ -109,15 +109,15 @@ export async function runEvaluation(
     trials.made.map(({ trial }) => trial),
   )
   work.advance((state, now) => ended(state, [...failed].sort(), now))
-  await run.end({ status: context.signal.aborted ? 'interrupted' : told.verdict, summary: told })
+  await run.end({ status: context.signal.aborted ? 'interrupted' : result.verdict, summary: result })
   context.onStep({
     kind: 'stage_complete',
     stage: 'evaluation',
     duration_ms: monotonicMs() - startedMs,
     count: trials.made.length,
   })
-  await reporter.runEnded?.(finished(work, header, told, whole, analysis, trials.notRun))
-  return told
+  await reporter.runEnded?.(finished(work, header, result, whole, analysis, trials.notRun))
+  return result
 }
 
 function isUnderTest({ trial }: { readonly trial: PluginTrial }): boolean {

@@ -130,9 +130,9 @@ function refuseWithoutKey(
   { home, credentials, env, inheritEnv, name }: ResolvedAgent,
   own: Readonly<Record<string, string>>,
 ): void {
-  const told = [...Object.keys(credentials), ...Object.keys(env), ...Object.keys(own), ...inheritEnv]
-  const isTold = told.some((variable) => /^(?:ANTHROPIC_|CLAUDE_CODE_(?:USE_|OAUTH))/.test(variable))
-  if (home === 'host' || isTold) return
+  const variables = [...Object.keys(credentials), ...Object.keys(env), ...Object.keys(own), ...inheritEnv]
+  const hasAccess = variables.some((variable) => /^(?:ANTHROPIC_|CLAUDE_CODE_(?:USE_|OAUTH))/.test(variable))
+  if (home === 'host' || hasAccess) return
   throw new GantryError('USAGE', `agent '${name}' has no access to a model`, {
     hint: 'Set ANTHROPIC_API_KEY, give the agent `home: host` in gantry.yaml to use your login, or a model_script, or replay a recording with --replay strict.',
   })

@@ -23,7 +23,7 @@ export interface EvaluationEnd {
 export async function runStages(
   work: EvaluationWork,
   reporter: Reporter,
-  options: StageOptions,
+  options: RunStagesOptions,
 ): Promise<EvaluationEnd> {
   const { run, context } = work
   let summary: RunSummary | null = null
@@ -60,7 +60,7 @@ export async function runStages(
   return { runId: run.id, runDir: run.dir, pluginName: work.state().plugin_name, summary, interrupted }
 }
 
-export interface StageOptions {
+export interface RunStagesOptions {
   /** Pass rate every scenario must reach. Default 1. */
   readonly threshold?: number
   /** Called after the analysis, before anything costs money. */

@@ -8,7 +8,7 @@ import type { EvaluationState } from '../state/evaluation-state.ts'
 import { type EvaluationFiles, readWhole } from './evaluation-files.ts'
 import type { EvaluationRequest } from './evaluation-work.ts'
 
-const frozenSchema = z.object({
+const storedSchema = z.object({
   config: pluginConfigSchema,
   crowd: z.array(z.string()),
   arms: z.array(z.enum(arms)).min(1),
@@ -17,9 +17,14 @@ const frozenSchema = z.object({
 })
 
 /** `config.json`: the request, stored with the run. */
-export type Frozen = Readonly<z.output<typeof frozenSchema>>
+export type StoredRequest = Readonly<z.output<typeof storedSchema>>
 
-export function frozen({ config, target, filters, allowScaffold }: EvaluationRequest): Frozen {
+export function toStoredRequest({
+  config,
+  target,
+  filters,
+  allowScaffold,
+}: EvaluationRequest): StoredRequest {
   return {
     config,
     crowd: [...target.crowd],
@@ -29,7 +34,7 @@ export function frozen({ config, target, filters, allowScaffold }: EvaluationReq
   }
 }
 
-export interface Thawing {
+export interface ReadRequestOptions {
   readonly files: EvaluationFiles
   readonly state: EvaluationState
   /** An older version kept the request inside its state, in another format: then today's defaults apply. */
@@ -38,7 +43,7 @@ export interface Thawing {
 }
 
 /** The stored request of a run. Throws GantryError CORRUPT when it is missing or damaged. */
-export function thawed({ files, state, isOlder, env }: Thawing): EvaluationRequest {
+export function readStoredRequest({ files, state, isOlder, env }: ReadRequestOptions): EvaluationRequest {
   const kept = read(files, isOlder)
   return {
     config: withSecrets(kept.config, env),
@@ -51,7 +56,7 @@ export function thawed({ files, state, isOlder, env }: Thawing): EvaluationReque
   }
 }
 
-function read({ config: path }: EvaluationFiles, isOlder: boolean): Frozen {
+function read({ config: path }: EvaluationFiles, isOlder: boolean): StoredRequest {
   const isThere = isFile(path)
   if (!isThere && isOlder)
     return {
@@ -61,7 +66,7 @@ function read({ config: path }: EvaluationFiles, isOlder: boolean): Frozen {
       filters: [],
       allow_scaffold: false,
     }
-  const parsed = frozenSchema.safeParse(readWhole(path))
+  const parsed = storedSchema.safeParse(readWhole(path))
   if (parsed.success) return parsed.data
   throw new GantryError('CORRUPT', `${path} is ${isThere ? 'damaged' : 'missing'}`, {
     hint: 'The request is not stored anywhere else: start a new run with gantry plugin run.',
@@ -71,7 +76,7 @@ function read({ config: path }: EvaluationFiles, isOlder: boolean): Frozen {
 }
 
 /** Secrets were redacted before the configuration was stored, so a resumed run takes them from the environment. */
-function withSecrets(config: PluginConfig, env: Thawing['env']): PluginConfig {
+function withSecrets(config: PluginConfig, env: ReadRequestOptions['env']): PluginConfig {
   const variables = Object.entries(config.execution.env).map(([name, value]): [string, string] => {
     if (!value.includes(marker)) return [name, value]
     const again = env[name]

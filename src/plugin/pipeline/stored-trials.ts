@@ -1,7 +1,7 @@
 import { isFile } from '../../io/path-kind.ts'
 import type { TrialHeader } from '../../report/contract.ts'
 import type { StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
-import { isMoot, readExecution as readShape } from '../evaluate/stored/read-trial.ts'
+import { isUninformative, readExecution as readShape } from '../evaluate/stored/read-trial.ts'
 import type { PluginTrial } from '../execute/contract.ts'
 import { planTrials } from '../execute/plan-trials.ts'
 import type { PluginScenario } from '../generate/contract.ts'
@@ -60,5 +60,5 @@ export function isTrialDone(files: EvaluationFiles, trialId: string): boolean {
   const execution = readExecution(files, trialId)
   if (execution === null || readShape(execution).kind === 'damaged' || execution.trial.id !== trialId)
     return false
-  return !isMoot(execution) && typeof readTranscript(files, trialId) === 'object'
+  return !isUninformative(execution) && typeof readTranscript(files, trialId) === 'object'
 }

@@ -103,6 +103,6 @@ function measureText(measure: ArmMeasure, value: number): string {
 }
 
 function sentence(verdict: string): string {
-  const words = verdict.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const text = verdict.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -65,9 +65,9 @@ function firedInsteadSection({ confusion }: EvaluationSummary): ReportSection | 
     fired
       .filter(({ component }) => component !== expected)
       .map(({ component, count, scenarios }) => [
-        spoken(expected),
+        componentText(expected),
         String(count),
-        `${spoken(component)} in ${scenarios.join(', ')}`,
+        `${componentText(component)} in ${scenarios.join(', ')}`,
       ]),
   )
   if (rows.length === 0) return null
@@ -78,7 +78,7 @@ function firedInsteadSection({ confusion }: EvaluationSummary): ReportSection | 
   }
 }
 
-function spoken(component: string): string {
+function componentText(component: string): string {
   return component === 'none' ? 'nothing' : component
 }
 

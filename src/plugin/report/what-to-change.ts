@@ -34,7 +34,7 @@ function missed(
   { listing }: Pick<Analysis, 'listing'>,
 ): string[] {
   const wanted = metrics.true_positives + metrics.false_negatives
-  const said = `${component.name} should have fired ${counted(wanted, 'time')} and missed ${metrics.false_negatives}.`
+  const finding = `${component.name} should have fired ${counted(wanted, 'time')} and missed ${metrics.false_negatives}.`
   const row = confusion.find(({ expected }) => expected === id)
   const others = (row?.fired ?? []).filter(({ component: fired }) => fired !== id)
   const takers = others.filter(({ component: fired }) => fired !== 'none').map((one) => one.component)
@@ -45,22 +45,25 @@ function missed(
     case 'skill':
     case 'agent':
       if (shown !== 'whole')
-        return [said, `Its description is ${shown} in the listing that the model sees: shorten it.${where}`]
+        return [
+          finding,
+          `Its description is ${shown} in the listing that the model sees: shorten it.${where}`,
+        ]
       return takers.length > 0
         ? [
-            said,
+            finding,
             `${takers.join(' and ')} fired instead: say in each description what the other is not for.${where}`,
           ]
-        : [said, `Nothing else fired: say in its description which requests it is for.${where}`]
+        : [finding, `Nothing else fired: say in its description which requests it is for.${where}`]
     case 'command':
       return [
-        said,
+        finding,
         `Check its name and frontmatter: Claude Code expanded no ${component.invocation}.${where}`,
       ]
     case 'hook':
-      return [said, `Check event and matcher; gantry plugin hooks tries it alone.${where}`]
+      return [finding, `Check event and matcher; gantry plugin hooks tries it alone.${where}`]
     case 'mcp_server':
-      return [said, `Check that it starts, and how its tools are described.${where}`]
+      return [finding, `Check that it starts, and how its tools are described.${where}`]
   }
 }
 
@@ -68,17 +71,17 @@ function firedWrongly(
   { type, component }: AnyComponent,
   { false_positives: times }: ComponentMetrics,
 ): string {
-  const said = `${component.name} fired ${counted(times, 'time')} when it should not.`
+  const finding = `${component.name} fired ${counted(times, 'time')} when it should not.`
   switch (type) {
     case 'skill':
     case 'agent':
-      return `${said} Say in its description when not to use it.`
+      return `${finding} Say in its description when not to use it.`
     case 'command':
-      return `${said} Set disable-model-invocation if only people should start it, or say when not to use it.`
+      return `${finding} Set disable-model-invocation if only people should start it, or say when not to use it.`
     case 'hook':
-      return `${said} Make its matcher narrower.`
+      return `${finding} Make its matcher narrower.`
     case 'mcp_server':
-      return `${said} Say in the descriptions of its tools when not to use them.`
+      return `${finding} Say in the descriptions of its tools when not to use them.`
   }
 }
 

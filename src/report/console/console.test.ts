@@ -443,12 +443,12 @@ function screen(output: string): string[] {
 }
 
 test('a face that has told the way itself gets only the end, or trials without a header', async () => {
-  const end = await shown({ ...full, told: 'end' })
+  const end = await shown({ ...full, consoleDetail: 'end' })
   expect(end).not.toContain('at a time')
   expect(end).not.toContain('✓ create-note')
   expect(end).not.toContain('not listed one by one')
   expect(end).toContain('What did not pass')
-  const trials = await shown({ ...full, told: 'trials' })
+  const trials = await shown({ ...full, consoleDetail: 'trials' })
   expect(trials).not.toContain('at a time')
   expect(trials).toContain('✓ create-note')
 })

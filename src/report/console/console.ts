@@ -40,8 +40,8 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
       const started = trackProgress(run, nowMs)
       tracker = started
       listPasses = run.trials <= maxListedTrials
-      listsTrials = run.told !== 'end'
-      if (run.told === undefined || run.told === 'everything') {
+      listsTrials = run.consoleDetail !== 'end'
+      if (run.consoleDetail === undefined || run.consoleDetail === 'everything') {
         for (const line of wrapText(headerSentence(run), columns() - 1)) print(colors.bold(line))
         print('')
       }

@@ -16,30 +16,30 @@ const maxExplained = 20
  */
 export async function failures(run: FinishedRun, columns: number, palette: Palette): Promise<string[]> {
   const failed = new Map<string, { readonly record: TrialRecord; readonly attempts: number[] }>()
-  const apart = new Map<string, { readonly record: TrialRecord; count: number }>()
-  let untold = 0
+  const grouped = new Map<string, { readonly record: TrialRecord; count: number }>()
+  let hidden = 0
   for await (const record of run.records()) {
     if (record.verdict === 'pass') continue
-    const known = record.verdict === 'fail' ? failed : apart
+    const known = record.verdict === 'fail' ? failed : grouped
     const key = sameness(record)
     const same = failed.get(key)
-    const group = apart.get(key)
+    const group = grouped.get(key)
     if (same !== undefined) same.attempts.push(record.attempt)
     else if (group !== undefined) group.count += 1
-    else if (known.size >= maxExplained) untold += 1
+    else if (known.size >= maxExplained) hidden += 1
     else if (record.verdict === 'fail') failed.set(key, { record, attempts: [record.attempt] })
-    else apart.set(key, { record, count: 1 })
+    else grouped.set(key, { record, count: 1 })
   }
-  if (failed.size + apart.size === 0) return []
+  if (failed.size + grouped.size === 0) return []
   const blocks = [
     ...[...failed.values()].map(({ record, attempts }) => explained(record, attempts, run, columns, palette)),
-    ...[...apart.values()].map(({ record, count }) => gathered(record, count, columns, palette)),
+    ...[...grouped.values()].map(({ record, count }) => gathered(record, count, columns, palette)),
   ]
   return [
     '',
     palette.bold('What did not pass'),
     ...blocks.flatMap((block) => ['', ...block]),
-    ...(untold > 0 ? ['', palette.dim(`and ${counted(untold, 'more trial')}, not shown here`)] : []),
+    ...(hidden > 0 ? ['', palette.dim(`and ${counted(hidden, 'more trial')}, not shown here`)] : []),
   ]
 }
 

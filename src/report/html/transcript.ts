@@ -99,25 +99,25 @@ function eventHtml(event: GantryEvent, at: string): EventHtml | null {
     case 'raw':
       return harness(true, folded(who('unknown line', at), longText(event.line)))
     case 'error':
-      return harness(false, who(`error: ${event.reason}`, at) + said(event.message))
+      return harness(false, who(`error: ${event.reason}`, at) + paragraph(event.message))
     case 'usage':
       return null
     case 'spawn':
       return harness(true, who('started', at) + command([event.command, ...event.args].join(' ')))
     case 'session':
-      return harness(true, who('session', at) + said(sessionText(event)))
+      return harness(true, who('session', at) + paragraph(sessionText(event)))
     case 'hook': {
       const outcome = [event.name, event.outcome].filter((part) => part !== undefined).join(': ')
       return harness(
         (event.exit_code ?? 0) === 0,
-        who(`hook ${event.hook}`, at, event.exit_code) + said(outcome) + longText(event.output ?? ''),
+        who(`hook ${event.hook}`, at, event.exit_code) + paragraph(outcome) + longText(event.output ?? ''),
       )
     }
     case 'complete': {
       const ending = `${event.ending.replaceAll('_', ' ')} after ${formatDuration(event.duration_secs * 1000)}`
       return harness(
         event.exit_code === 0,
-        who('agent ended', at, event.exit_code ?? undefined) + said(ending),
+        who('agent ended', at, event.exit_code ?? undefined) + paragraph(ending),
       )
     }
     case 'setup_command':
@@ -139,23 +139,23 @@ function eventHtml(event: GantryEvent, at: string): EventHtml | null {
     case 'gate':
       return {
         className: event.passed ? 'harness good' : 'harness bad',
-        html: who(`gate ${event.type} ${event.passed ? 'passed' : 'failed'}`, at) + said(event.message),
+        html: who(`gate ${event.type} ${event.passed ? 'passed' : 'failed'}`, at) + paragraph(event.message),
       }
     case 'evaluator':
       return harness(
         event.error === undefined,
-        who(`evaluator ${event.name}`, at) + said(event.error ?? scoreText(event.score)),
+        who(`evaluator ${event.name}`, at) + paragraph(event.error ?? scoreText(event.score)),
       )
     case 'judge':
       return harness(
         event.error === undefined,
         who(`judge ${event.model}, sample ${event.sample}`, at) +
-          said(event.error ?? scoreText(event.weighted_score)),
+          paragraph(event.error ?? scoreText(event.weighted_score)),
       )
     case 'note':
       return {
         className: event.level === 'warning' ? 'harness warn' : 'harness',
-        html: who(event.level, at) + said(event.message),
+        html: who(event.level, at) + paragraph(event.message),
       }
   }
 }
@@ -176,8 +176,8 @@ function message(event: Extract<GantryEvent, { event: 'message' }>, at: string):
   const { role, text } = event
   const head = who(role, at)
   return role === 'thinking' || role === 'system'
-    ? { className: nested('message quiet', event), html: folded(head, said(text)) }
-    : { className: nested(`message ${role}`, event), html: head + said(text) }
+    ? { className: nested('message quiet', event), html: folded(head, paragraph(text)) }
+    : { className: nested(`message ${role}`, event), html: head + paragraph(text) }
 }
 
 /** Events of a subagent are indented. */
@@ -194,7 +194,7 @@ function folded(head: string, body: string): string {
   return `<details><summary>${head}</summary>${body}</details>`
 }
 
-function said(text: string): string {
+function paragraph(text: string): string {
   if (text.trim() === '') return ''
   return text.length > 4_000 ? longText(text) : `<p class="said">${escapeHtml(text.trim())}</p>`
 }

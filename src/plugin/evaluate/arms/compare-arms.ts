@@ -75,11 +75,11 @@ function difference(
     reason:
       decided === undefined
         ? `no measure of what the plugin is for exists both ${armWords[before]} and ${armWords[after]}: add graders to a case`
-        : words(decided, before, after),
+        : describe(decided, before, after),
   }
 }
 
-function words(found: MeasureDifference, before: Arm, after: Arm): string {
+function describe(found: MeasureDifference, before: Arm, after: Arm): string {
   const { measure, pairs, difference: value, low, high, further_scenarios } = found
   const measured = `${measure} ${number(found.before)} ${armWords[before]}, ${number(found.after)} ${armWords[after]}`
   const interval = `difference ${number(value)}, between ${number(low)} and ${number(high)}, over ${pairs} scenarios`

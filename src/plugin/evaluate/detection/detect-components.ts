@@ -179,10 +179,10 @@ function detectFromTranscript(
     if (execution.expansions.length > 0 || ownWords.texts.has(content.trim())) return []
     const command = (name: string | undefined) =>
       name === undefined ? null : commandComponent(name, known, arm)
-    const told = command(/<command-name>\s*(\/?[^\s<]+)/.exec(content)?.[1])
+    const expanded = command(/<command-name>\s*(\/?[^\s<]+)/.exec(content)?.[1])
     const typed = ours >= 0 ? null : command(/^\s*\/([^\s/]\S*)/.exec(content)?.[1])
     // A path begins with a slash too, so an unknown name is not a command.
-    return found(told ?? (typed?.plugin == null ? null : typed), 'shows the command', event, index)
+    return found(expanded ?? (typed?.plugin == null ? null : typed), 'shows the command', event, index)
   })
 }
 
@@ -220,9 +220,7 @@ export interface SentMessages {
 
 export function sentMessages({ user_prompt, setup_messages = [] }: PluginScenario): SentMessages {
   return {
-    texts: new Set(
-      [user_prompt, ...setup_messages.map(({ content }) => content)].map((words) => words.trim()),
-    ),
+    texts: new Set([user_prompt, ...setup_messages.map(({ content }) => content)].map((text) => text.trim())),
     userMessages: 1 + setup_messages.filter(({ role }) => role === 'user').length,
   }
 }

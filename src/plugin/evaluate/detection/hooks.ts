@@ -89,8 +89,8 @@ export function hookValues(
   { hook_name, hook_event }: Pick<HookResponse, 'hook_name' | 'hook_event'>,
   execution: Execution,
 ): readonly string[] {
-  const told = hook_name.startsWith(`${hook_event}:`) ? hook_name.slice(hook_event.length + 1) : null
-  if (told !== null) return [told]
+  const value = hook_name.startsWith(`${hook_event}:`) ? hook_name.slice(hook_event.length + 1) : null
+  if (value !== null) return [value]
   switch (hook_event) {
     case 'SubagentStart':
     case 'SubagentStop':

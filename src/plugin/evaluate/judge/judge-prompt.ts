@@ -117,8 +117,8 @@ export function transcriptText(
   { messageChars, allChars }: TranscriptLimits,
 ): string {
   const messages = events.map((event) => {
-    const words = cut(eventText(event), messageChars).split(lineBreak).join('\n    ')
-    return `[${event.id}] ${roleOf(event)}: ${words}`
+    const lines = cut(eventText(event), messageChars).split(lineBreak).join('\n    ')
+    return `[${event.id}] ${roleOf(event)}: ${lines}`
   })
   return messages.length === 0 ? '(empty)' : headAndTailOfList(messages, allChars, 'messages')
 }

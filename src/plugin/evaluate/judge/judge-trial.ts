@@ -38,15 +38,15 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
   const schema = voteSchema(withCitations)
   const messageChars = tuning.limits.transcript_content_length
   const questionOf = (sample: number): Question => {
-    const words = judgePrompt(request, { withCitations, messageChars, sample, samples })
-    return { ...words, hash: contentHash([words.system, words.prompt]) }
+    const texts = judgePrompt(request, { withCitations, messageChars, sample, samples })
+    return { ...texts, hash: contentHash([texts.system, texts.prompt]) }
   }
   const { asked, costUsd } = await takeSamples<GivenVote>({
     samples,
     ask: async (sample) => {
-      const { hash: question, ...words } = questionOf(sample)
+      const { hash: question, ...texts } = questionOf(sample)
       const answer = await model.structured({
-        ...words,
+        ...texts,
         schema,
         ...modelSettings(request),
       })

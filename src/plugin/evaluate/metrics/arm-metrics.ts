@@ -9,7 +9,7 @@ import type {
   SemanticStats,
   TypeMetrics,
 } from './evaluation-summary.ts'
-import { joined, meanOf, nobody, type ScenarioTally } from './scenario-tally.ts'
+import { joined, meanOf, noComponent, type ScenarioTally } from './scenario-tally.ts'
 
 /** Counts of an arm besides its scenarios. */
 export interface ArmTally {
@@ -76,7 +76,7 @@ const examples = 5
 function confusion(tallies: readonly ScenarioTally[]): readonly ConfusionRow[] {
   const rows = Map.groupBy(
     tallies.filter(({ component }) => component !== null),
-    ({ component, expected_trigger }) => (expected_trigger ? (component ?? nobody) : nobody),
+    ({ component, expected_trigger }) => (expected_trigger ? (component ?? noComponent) : noComponent),
   )
   return [...rows]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

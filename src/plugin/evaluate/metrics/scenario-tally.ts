@@ -94,7 +94,7 @@ function addTrigger(
   tally.triggerTrials += 1
   if (evaluation.triggered) tally.triggered += 1
   const others = otherFirings(evaluation, component, ownPlugin)
-  count(tally.fired, evaluation.triggered ? component : (others[0] ?? nobody))
+  count(tally.fired, evaluation.triggered ? component : (others[0] ?? noComponent))
   if (!evaluation.triggered && evaluation.expected_trigger)
     for (const other of new Set(others)) count(tally.instead, other)
 }
@@ -130,7 +130,7 @@ export function meanOf({ sum, n }: MeanTally): number | null {
 }
 
 /** The label when no component fired. */
-export const nobody = 'none'
+export const noComponent = 'none'
 
 /** The component that a trial expected, as `type:name`; null when it expected none. */
 function askedComponent({ gates }: Pick<TrialEvaluation, 'gates'>): string | null {

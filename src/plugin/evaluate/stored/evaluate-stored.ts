@@ -4,7 +4,7 @@ import type { PluginJudgement, TrialEvaluation } from '../contract.ts'
 import { evaluateTrial, type TrialInput } from '../evaluate-trial.ts'
 import type { EvaluationFold } from '../metrics/create-evaluation-fold.ts'
 import type { GraderGate } from '../trial-verdict.ts'
-import { isMoot, readTrial, type StoredTrial } from './read-trial.ts'
+import { isUninformative, readTrial, type StoredTrial } from './read-trial.ts'
 
 export type { StoredTrial } from './read-trial.ts'
 
@@ -64,7 +64,7 @@ async function evaluateOne(stored: StoredTrial, options: StoredOptions): Promise
   const { execution, transcript } = traces
   const read: ReadTrial = { scenario, trial, execution, transcript, known }
   // A trial that says nothing about the plugin is not worth paying for.
-  const [judgement, graded] = isMoot(execution)
+  const [judgement, graded] = isUninformative(execution)
     ? [null, null]
     : await Promise.all([judge?.(read) ?? null, grade?.(read) ?? null])
   const evaluation = evaluateTrial({

@@ -27,15 +27,15 @@ export async function readTrial({ trial, execution, transcript }: StoredTrial): 
   if (ran.value.trial.id !== trial.id) return unreadable(`its execution is of trial ${ran.value.trial.id}`)
   const second = await load(transcript)
   if (second === undefined) return { kind: 'whole', execution: ran.value, transcript: null }
-  const said = readTranscript(second)
-  if (said.kind === 'read') return { kind: 'whole', execution: ran.value, transcript: said.value }
+  const parsed = readTranscript(second)
+  if (parsed.kind === 'read') return { kind: 'whole', execution: ran.value, transcript: parsed.value }
   // A trial that failed or was invalid stays so, with or without its transcript.
-  if (isMoot(ran.value)) return { kind: 'whole', execution: ran.value, transcript: null }
-  return { kind: 'damaged', why: `its transcript is damaged: ${said.why}`, execution: ran.value }
+  if (isUninformative(ran.value)) return { kind: 'whole', execution: ran.value, transcript: null }
+  return { kind: 'damaged', why: `its transcript is damaged: ${parsed.why}`, execution: ran.value }
 }
 
 /** Whether a trial says nothing about the plugin, whatever its traces contain. */
-export function isMoot({ failure, invalid }: Execution): boolean {
+export function isUninformative({ failure, invalid }: Execution): boolean {
   return failure !== undefined || invalid !== undefined
 }
 
