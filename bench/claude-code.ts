@@ -10,8 +10,8 @@ import { createCliAgent } from '../src/agents/cli/create-cli-agent.ts'
 import type { AgentOutcome, SessionRequest } from '../src/agents/contract.ts'
 import type { ModelEndpoint } from '../src/models/boundary/contract.ts'
 import { openBoundary } from '../src/models/boundary/open-boundary.ts'
-import { readBoundaryScript } from '../src/models/boundary/script/read-boundary-script.ts'
 import { createScriptResponder } from '../src/models/boundary/script/responder.ts'
+import { readBoundaryScript } from '../src/models/boundary/script/schema.ts'
 import { compare, type Figure, inTemporary } from './figure.ts'
 
 const gantry = join(import.meta.dirname, '../dist/cli/bin.js')

@@ -5,7 +5,7 @@ import { testImages } from '../scripts/sandboxes/test-images.ts'
 import { makeSharedDirectory } from '../src/io/shared-directory.ts'
 import { bubblewrapEngine } from '../src/sandboxes/bubblewrap/engine.ts'
 import type { SandboxEngine, SandboxRequest } from '../src/sandboxes/contract.ts'
-import { dockerEngine } from '../src/sandboxes/docker/docker-engine.ts'
+import { dockerEngine } from '../src/sandboxes/docker/engine.ts'
 import { type Figure, inTemporary, median } from './figure.ts'
 import { makeRepository } from './tree-hash.ts'
 

@@ -48,7 +48,7 @@ export { endpointVariables } from './models/boundary/contract.ts'
 export type { ModelLink } from './models/boundary/model-link.ts'
 export { openBoundary } from './models/boundary/open-boundary.ts'
 export { type LinkSession, openModelLink } from './models/boundary/open-model-link.ts'
-export { readBoundaryScript } from './models/boundary/script/read-boundary-script.ts'
+export { readBoundaryScript } from './models/boundary/script/schema.ts'
 export { createBudget } from './models/budget.ts'
 export {
   type LoopAnswer,
@@ -59,7 +59,7 @@ export {
   type ModelFailure,
   modelFailureOf,
   type Tool,
-  type ToolAnswer,
+  type ToolResult,
 } from './models/contract.ts'
 export { type ModelContext, resolveModel } from './models/index.ts'
 export { modelAccess } from './models/model-access.ts'

@@ -26,4 +26,4 @@ export const targetSchema = z.strictObject({
     ),
 })
 
-export type Target = z.output<typeof targetSchema>
+export type TargetConfig = z.output<typeof targetSchema>

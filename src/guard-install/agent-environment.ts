@@ -1,4 +1,4 @@
-import { ownVariables } from '../config/own-variables.ts'
+import { agentVariables } from '../config/agent-variables.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
@@ -58,7 +58,7 @@ export function agentEnvironment(facts: EnvironmentFacts): Record<string, string
         ...Object.keys(host).filter((name) => name.startsWith('HARNESS_')),
       ],
     }),
-    ...ownVariables(agent, host, hasModelLink),
+    ...agentVariables(agent, host, hasModelLink),
     GANTRY_GUARD_HOME: guardHome(host),
     HARNESS_REQUIRE_PLAN_CHECK: 'false',
   }

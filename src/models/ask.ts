@@ -4,14 +4,13 @@ import type { ModelRequest } from './contract.ts'
 import { estimateUsd } from './estimate-usd.ts'
 import { modelError } from './model-error.ts'
 import { costOf, type TokenPrice } from './pricing.ts'
-import type { Completion, CompletionRequest, ModelTurn, OpenModel } from './provider.ts'
+import type { Completion, CompletionRequest, ModelTurn, ResolvedModel } from './provider.ts'
 import { completeWithRetries, type RetryTools } from './retry.ts'
-import { timedCall } from './timed-call.ts'
 import { uninterrupted } from './uninterrupted.ts'
 
 export interface ModelParts extends Omit<RetryTools, 'signal'> {
   readonly name: string
-  readonly opened: OpenModel
+  readonly opened: ResolvedModel
   /** null = unknown. */
   readonly price: TokenPrice | null
   readonly budget: Budget
@@ -84,4 +83,31 @@ async function pricedCall(parts: ModelParts, question: Question, signal: AbortSi
 /** Thinking models write some thirty tokens in a second. Five minutes is where Node gives a silent connection up by itself. */
 function usualTimeoutMs(maxOutputTokens: number): number {
   return Math.min(290_000, Math.max(120_000, maxOutputTokens * 35))
+}
+
+/** One call that ends in time: with a failure of kind `timeout` after the limit, rejected at once when the caller's signal is aborted. */
+async function timedCall(
+  opened: ResolvedModel,
+  request: CompletionRequest,
+  timeoutMs: number,
+): Promise<Completion> {
+  const stop = new AbortController()
+  const timeout = Promise.withResolvers<Completion>()
+  const interrupted = (): void => {
+    timeout.reject(request.signal.reason)
+    stop.abort()
+  }
+  const timer = setTimeout(() => {
+    timeout.resolve({ kind: 'failure', reason: 'timeout', message: `no answer within ${timeoutMs} ms` })
+    stop.abort()
+  }, timeoutMs)
+  request.signal.addEventListener('abort', interrupted, { once: true })
+  if (request.signal.aborted) interrupted()
+  try {
+    // Raced, because a provider that does not heed its signal must not hang the run.
+    return await Promise.race([timeout.promise, opened.complete({ ...request, signal: stop.signal })])
+  } finally {
+    clearTimeout(timer)
+    request.signal.removeEventListener('abort', interrupted)
+  }
 }

@@ -34,10 +34,10 @@ export interface Tool {
   readonly description: string
   readonly input: z.ZodType
   /** `input` has been checked. A throw is told to the model as the tool's error. */
-  run(input: unknown, call: { readonly id: string; readonly signal: AbortSignal }): Promise<ToolAnswer>
+  run(input: unknown, call: { readonly id: string; readonly signal: AbortSignal }): Promise<ToolResult>
 }
 
-export interface ToolAnswer {
+export interface ToolResult {
   readonly output: string
   readonly isError?: boolean
   readonly exitCode?: number
@@ -58,7 +58,7 @@ export type LoopStep =
       readonly id: string
       readonly name: string
       readonly durationMs: number
-    } & ToolAnswer)
+    } & ToolResult)
 
 export interface LoopAnswer extends ModelAnswer<string> {
   readonly turns: number

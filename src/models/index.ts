@@ -1,15 +1,14 @@
 import { GantryError } from '../core/error.ts'
 import { anthropicAccess } from './ai-sdk/access.ts'
-import type { BatchSize } from './batch/batch-size.ts'
 import type { BatchingModel } from './batch/create-batching-model.ts'
-import type { BatchJournal } from './batch/journal.ts'
+import type { BatchJournal, BatchSize } from './batch/journal.ts'
 import { type Budget, createBudget } from './budget.ts'
 import type { Model } from './contract.ts'
-import { createModel } from './create-model.ts'
+import { createModel } from './loop.ts'
 import { builtInPrices } from './prices.ts'
 import { type PriceTable, priceOf } from './pricing.ts'
 import type { Provider, ProviderContext } from './provider.ts'
-import { defaultRetryPolicy, type RetryPolicy, realSleep, type Sleep } from './retry.ts'
+import { type CallRetryPolicy, defaultRetryPolicy, realSleep, type Sleep } from './retry.ts'
 import { requireModel } from './select-model.ts'
 
 /** Loaded when asked for: most runs need no model of their own. */
@@ -28,7 +27,7 @@ export interface ModelContext extends ProviderContext {
   readonly prices?: PriceTable
   /** Of one call. Default: two minutes, or up to five for calls that may answer at length. */
   readonly timeoutMs?: number
-  readonly retry?: RetryPolicy
+  readonly retry?: CallRetryPolicy
   readonly sleep?: Sleep
   readonly random?: () => number
 }

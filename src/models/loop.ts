@@ -1,12 +1,10 @@
 import { addCost } from '../core/add-cost.ts'
 import { addTokens, noTokens, type TokenUsage } from '../core/trial.ts'
-import type { PaidTurn, Question } from './ask.ts'
-import type { LoopAnswer, LoopRequest, LoopStep, Tool } from './contract.ts'
+import { ask, type ModelParts, type PaidTurn, type Question } from './ask.ts'
+import type { LoopAnswer, LoopRequest, LoopStep, Model, Tool, ToolResult } from './contract.ts'
 import type { ChatMessage, ToolOffer, ToolReply, ToolRequest } from './provider.ts'
-import { runTool } from './run-tool.ts'
-import { toJsonSchema } from './to-json-schema.ts'
+import { type AskText, structured, toJsonSchema, withCostOf } from './structured.ts'
 import { uninterrupted } from './uninterrupted.ts'
-import { withCostOf } from './with-cost-of.ts'
 
 const defaultMaxTurns = 50
 /** A turn may have to write a whole file. */
@@ -89,4 +87,46 @@ async function offerOf({ name, description, input }: Tool): Promise<ToolOffer> {
 
 function userSays(text: string | null): ChatMessage | null {
   return text === null ? null : { role: 'user', text }
+}
+
+/**
+ * Does what the model asked for. Whatever goes wrong is an answer the model can learn from: a tool that is not there, an
+ * input that does not fit, a tool that throws. Never rejects.
+ */
+async function runTool(
+  tools: readonly Tool[],
+  { id, name, input }: ToolRequest,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const tool = tools.find((one) => one.name === name)
+  if (tool === undefined)
+    return failed(
+      `There is no tool ${JSON.stringify(name)}. There are: ${tools.map((one) => one.name).join(', ')}.`,
+    )
+  const { z } = await import('zod')
+  try {
+    const checked = await tool.input.safeParseAsync(input)
+    if (!checked.success) return failed(`The input does not fit:\n${z.prettifyError(checked.error)}`)
+    return await tool.run(checked.data, { id, signal })
+  } catch (error) {
+    return failed(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function failed(output: string): ToolResult {
+  return { output, isError: true }
+}
+
+/** Puts budget, time limit, retries, schema and tools around a provider's single call. */
+export function createModel(parts: ModelParts): Model {
+  const text: AskText = async ({ prompt, ...request }) => {
+    const { turn, ...usage } = await ask(parts, { ...request, messages: [{ role: 'user', text: prompt }] })
+    return { value: turn.text, ...usage }
+  }
+  return {
+    name: parts.name,
+    text,
+    structured: (request) => structured(text, request),
+    loop: (request) => loop((question) => ask(parts, question), parts.name, request),
+  }
 }

@@ -1,4 +1,4 @@
-import { firstSet, keyVariables } from './key-variables.ts'
+import { firstSet, keyVariables } from './select-model.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

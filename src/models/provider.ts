@@ -8,7 +8,7 @@ export interface Provider {
   /** What stands before the colon in `provider:model`. */
   readonly name: string
   /** Throws GantryError when the model cannot be used at all: no key, no such file. Sends nothing yet. */
-  open(model: string, context: ProviderContext): Promise<OpenModel>
+  open(model: string, context: ProviderContext): Promise<ResolvedModel>
 }
 
 export interface ProviderContext {
@@ -17,7 +17,7 @@ export interface ProviderContext {
   readonly base: string
 }
 
-export interface OpenModel {
+export interface ResolvedModel {
   /** One call, once: retries, budget and repair belong to the caller. Never throws for what the other side does. */
   complete(request: CompletionRequest): Promise<Completion>
   /** What the provider itself knows; the user's prices win. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { AgentFailure } from '../core/event.ts'
 import type { Completion } from './provider.ts'
 
-export interface RetryPolicy {
+export interface CallRetryPolicy {
   /** Calls in all, the first one included. */
   readonly attempts: number
   readonly firstWaitMs: number
@@ -13,7 +13,7 @@ export interface RetryPolicy {
   readonly jitter?: number
 }
 
-export const defaultRetryPolicy: RetryPolicy = { attempts: 5, firstWaitMs: 1_000, longestWaitMs: 60_000 }
+export const defaultRetryPolicy: CallRetryPolicy = { attempts: 5, firstWaitMs: 1_000, longestWaitMs: 60_000 }
 
 /** What waiting can mend unless the provider knows better: a server that broke down may be up again, a wrong address stays wrong. */
 const passing: ReadonlySet<AgentFailure> = new Set(['rate_limit', 'overloaded'])
@@ -25,7 +25,7 @@ const passing: ReadonlySet<AgentFailure> = new Set(['rate_limit', 'overloaded'])
 export function retryWaitMs(
   failure: Pick<Extract<Completion, { kind: 'failure' }>, 'reason' | 'passing' | 'retryAfterMs'>,
   callsMade: number,
-  policy: RetryPolicy,
+  policy: CallRetryPolicy,
   random: () => number,
 ): number | null {
   const mayPass = failure.passing ?? passing.has(failure.reason)
@@ -38,7 +38,7 @@ export function retryWaitMs(
 /** The wait before retry `retry`, counted from 0. */
 export function backoffMs(
   retry: number,
-  policy: RetryPolicy = defaultRetryPolicy,
+  policy: CallRetryPolicy = defaultRetryPolicy,
   random: () => number = Math.random,
 ): number {
   const { longestWaitMs, firstWaitMs, multiplier = 2, jitter } = policy
@@ -52,7 +52,7 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
 export const realSleep: Sleep = (ms, signal) => wait(ms, undefined, { signal })
 
 export interface RetryTools {
-  readonly policy: RetryPolicy
+  readonly policy: CallRetryPolicy
   readonly sleep: Sleep
   readonly random: () => number
   readonly signal: AbortSignal

@@ -1,5 +1,4 @@
 import { GantryError } from '../core/error.ts'
-import { firstSet } from './key-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -35,4 +34,24 @@ export function requireModel(env: Env): string {
   throw new GantryError('NOT_FOUND', 'cannot proceed without model access', {
     hint: 'Set AGENT_LLM_BASE_URL and AGENT_LLM_MODEL, or ANTHROPIC_API_KEY, or OPENAI_API_KEY; or name a model as provider:model.',
   })
+}
+
+/** The variables that let us in, the likeliest first. */
+export const keyVariables = {
+  anthropic: ['ANTHROPIC_API_KEY'],
+  openai: ['OPENAI_API_KEY'],
+  google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  'openai-compatible': ['AGENT_LLM_API_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
+} as const satisfies Record<string, readonly string[]>
+
+/** The first of these variables that is set; one that is empty is not set. */
+export function firstSet(
+  env: Readonly<Record<string, string | undefined>>,
+  variables: readonly string[],
+): { readonly variable: string; readonly value: string } | null {
+  for (const variable of variables) {
+    const value = env[variable]?.trim()
+    if (value !== undefined && value !== '') return { variable, value }
+  }
+  return null
 }

@@ -2,12 +2,10 @@ import type { z } from 'zod'
 import { addCost } from '../core/add-cost.ts'
 import { shorten } from '../core/shorten.ts'
 import { addTokens } from '../core/trial.ts'
-import type { ModelAnswer, ModelRequest } from './contract.ts'
+import { type ModelAnswer, type ModelRequest, modelFailureOf } from './contract.ts'
 import { extractJson } from './extract-json.ts'
 import { modelError } from './model-error.ts'
 import type { CompletionRequest } from './provider.ts'
-import { toJsonSchema } from './to-json-schema.ts'
-import { withCostOf } from './with-cost-of.ts'
 
 /** Plain text, with the schema for a provider that can hold the model to it. */
 export type AskText = (
@@ -74,4 +72,29 @@ function repairDemand(answer: string, problem: string): string {
 
 function clipped(text: string, length: number): string {
   return shorten(text, length)
+}
+
+/** What may be given for the schema, as JSON Schema without the line that names its dialect: some providers refuse that. */
+export async function toJsonSchema(schema: z.ZodType): Promise<Readonly<Record<string, unknown>>> {
+  const { z } = await import('zod')
+  const { $schema: _, ...shape } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })
+  return shape
+}
+
+/** A call that fails after others that were paid must not hide what those have cost. */
+export async function withCostOf<T>(
+  paid: Pick<ModelAnswer<unknown>, 'tokens' | 'costUsd'>,
+  call: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    const failure = modelFailureOf(error)
+    if (failure === null) throw error
+    throw modelError({
+      ...failure,
+      tokens: addTokens(paid.tokens, failure.tokens),
+      costUsd: addCost(paid.costUsd, failure.costUsd),
+    })
+  }
 }

@@ -66,7 +66,7 @@ export type SandboxOpening =
 export interface Sandbox {
   readonly report: SandboxReport
   /** Runs `sh -c command` in `/workspace`. When it settles, nothing the step started is alive. */
-  run(step: SandboxStep): Promise<StepEnd>
+  run(step: SandboxStep): Promise<SandboxStepEnd>
   /** Ends and removes everything. Safe to call twice; never throws for what it cannot remove: it says so. */
   close(): Promise<readonly string[]>
 }
@@ -81,7 +81,7 @@ export interface SandboxStep {
   readonly signal: AbortSignal
 }
 
-export type StepEnd =
+export type SandboxStepEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'cancelled' }

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { testDocker } from '../../test/support/sandboxes.ts'
-import { dockerEngine } from './docker/docker-engine.ts'
+import { dockerEngine } from './docker/engine.ts'
 import { escapeCorpus } from './escape.conformance.ts'
 
 const { dockerTest, dockerHost, image } = await testDocker()

@@ -12,7 +12,7 @@ import {
   sandboxLab,
 } from '../../test/support/sandbox-lab.ts'
 import { treeHash } from '../io/tree-hash.ts'
-import type { Sandbox, SandboxEngine, SandboxLimits, SandboxReport, StepEnd } from './contract.ts'
+import type { Sandbox, SandboxEngine, SandboxLimits, SandboxReport, SandboxStepEnd } from './contract.ts'
 
 /** One attempt to get out, one line of the corpus. */
 interface Escape {
@@ -28,7 +28,7 @@ interface Escape {
   readonly limits?: Partial<SandboxLimits>
   readonly timeoutMs?: number
   /** How the step may end; `exited` unless told. */
-  readonly ends?: readonly StepEnd['kind'][]
+  readonly ends?: readonly SandboxStepEnd['kind'][]
   readonly failure?: string
   /** What the host finds afterwards, when it does not follow links. */
   readonly artifact?: { readonly path: string; readonly is: 'link' | 'other' | 'not_setuid' }

@@ -3,10 +3,7 @@ import type { EngineContext, EngineProbe, SandboxEngine, SandboxFailure, Sandbox
 import { hostEngine } from './host/engine.ts'
 
 /** What it needs to talk to its daemon takes longer to load than bubblewrap to run. */
-const dockerEngine = loadedWhenUsed(
-  'docker',
-  async () => (await import('./docker/docker-engine.ts')).dockerEngine,
-)
+const dockerEngine = loadedWhenUsed('docker', async () => (await import('./docker/engine.ts')).dockerEngine)
 
 /** Every engine by its name. */
 export const sandboxEngines: Readonly<Record<SandboxName, SandboxEngine>> = {

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { removeCgroup } from '../io/cgroup.ts'
 import { makeDirectories, namesIn, readTextIfExists } from '../io/directory.ts'
 import { ownUser } from '../io/file-owner.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
@@ -7,6 +8,7 @@ import { homeDirectory, temporaryRoot } from '../io/host.ts'
 import { randomSuffix } from '../io/ids.ts'
 import { acquireLock, lockHolder } from '../io/lock.ts'
 import { privateDirectory } from '../io/private-store.ts'
+import { endMarkedProcesses } from '../io/process-table.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { SandboxName } from './contract.ts'
 
@@ -133,4 +135,32 @@ function removed(path: string): string | null {
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause)
   }
+}
+
+/** Whether a message of an engine or of the system says that memory, disk, processes or files ran out. */
+export function isExhaustion(message: string): boolean {
+  return /no space left|disk quota|cannot allocate memory|out of memory|resource temporarily unavailable|too many open files|pids? limit/i.test(
+    message,
+  )
+}
+
+/** In the environment of every process that is started for a sandbox, with the sandbox's label. */
+export const labelVariable = 'GANTRY_SANDBOX'
+
+/** Removes the sandboxes of processes that are gone, by the label that each carries; one line for each. */
+export async function sweepStates(
+  engine: SandboxName,
+  env: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const told: string[] = []
+  for (const { label, cgroups, remove } of abandonedStates(engine, env)) {
+    const ended = endMarkedProcesses(`${labelVariable}=${label}`)
+    const stuck = [...(await Promise.all(cgroups.map(removeCgroup))), remove()].filter((why) => why !== null)
+    told.push(
+      stuck.length === 0
+        ? `removed the sandbox ${label}${ended > 0 ? ` and ended ${ended} processes of it` : ''}`
+        : `could not remove the sandbox ${label}: ${stuck.join('; ')}`,
+    )
+  }
+  return told
 }

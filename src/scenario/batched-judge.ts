@@ -3,9 +3,7 @@ import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import { noTokens } from '../core/trial.ts'
 import { defaultMaxOutputTokens } from '../models/ask.ts'
-import { openBatchJournal } from '../models/batch/journal.ts'
-import { remindingSleep } from '../models/batch/reminding-sleep.ts'
-import { callsWait, toldJournal } from '../models/batch/told-journal.ts'
+import { callsWait, openBatchJournal, remindingSleep, reportingJournal } from '../models/batch/journal.ts'
 import type { Budget, Grant } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { estimateUsd } from '../models/estimate-usd.ts'
@@ -66,7 +64,7 @@ export async function openBatchedJudge(
     budget,
     prices: project.config.models,
     minimum: judgeBatch.minimum,
-    journal: toldJournal(journal, { note: inform, comeBack: '--resume' }),
+    journal: reportingJournal(journal, { note: inform, comeBack: '--resume' }),
     signal: stopped,
     cancelOnAbort: false,
     sleep: (ms, waiting) => sleep(Math.min(ms, judgeBatch.pollMs ?? ms), waiting),

@@ -1,4 +1,4 @@
-import type { Target } from '../config/target-schema.ts'
+import type { TargetConfig } from '../config/target-schema.ts'
 import type { SourceFile } from '../io/yaml.ts'
 import type { Rubric } from '../judge/rubric.ts'
 import type { Scenario } from './schema.ts'
@@ -12,7 +12,7 @@ export interface Case {
   readonly shownFile: string
   readonly source: SourceFile<Scenario>
   readonly scenario: Scenario
-  readonly target: Target
+  readonly target: TargetConfig
   /** Absolute path of the tool when it is a file outside the workspace; null when it is found on PATH or in the workspace. */
   readonly targetProgram: string | null
   /** Absolute. */

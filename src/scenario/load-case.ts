@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { loadProject, type Project } from '../config/load.ts'
-import type { Target } from '../config/target-schema.ts'
+import type { TargetConfig } from '../config/target-schema.ts'
 import { expandVariables } from '../core/expand.ts'
 import { compilePattern } from '../core/pattern.ts'
 import { scriptsOfGates } from '../gates/index.ts'
@@ -135,7 +135,10 @@ function lookupPlaces(source: SourceFile<Scenario>, { root, config }: Project): 
   return [dirname(source.path), resolve(root, config.fixtures_path), root]
 }
 
-function resolveTarget(source: SourceFile<Scenario>, { project, targetBinary, env }: LoadOptions): Target {
+function resolveTarget(
+  source: SourceFile<Scenario>,
+  { project, targetBinary, env }: LoadOptions,
+): TargetConfig {
   const own = source.value.target === 'from_config' ? project.config.target : source.value.target
   if (own === undefined) {
     throw fileProblem(
@@ -173,7 +176,7 @@ function resolveTarget(source: SourceFile<Scenario>, { project, targetBinary, en
 
 function findTarget(
   source: SourceFile<Scenario>,
-  { binary, env }: Target,
+  { binary, env }: TargetConfig,
   templateDir: string,
   { project, cwd, targetBinary, env: host }: LoadOptions,
 ): string | null {

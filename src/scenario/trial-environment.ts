@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path'
-import { ownVariables } from '../config/own-variables.ts'
+import { agentVariables } from '../config/agent-variables.ts'
 import { expandVariables } from '../core/expand.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
@@ -40,7 +40,7 @@ export function trialEnvironment(
   return {
     agent: {
       ...base,
-      ...ownVariables(agent, host, modelLink !== null),
+      ...agentVariables(agent, host, modelLink !== null),
       ...tool,
       GANTRY_SCENARIO: planned.case,
       GANTRY_ATTEMPT: String(planned.attempt),

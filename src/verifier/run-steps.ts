@@ -5,7 +5,7 @@ import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { Redaction } from '../core/redaction.ts'
 import { countTests } from '../core/test-output/count-tests.ts'
 import { monotonicMs } from '../io/clock.ts'
-import type { Sandbox, SandboxFailure, StepEnd } from '../sandboxes/contract.ts'
+import type { Sandbox, SandboxFailure, SandboxStepEnd } from '../sandboxes/contract.ts'
 import type { ExecutedCommand } from '../store/contract.ts'
 import { redirected } from './artifacts.ts'
 import type { FailedStep, VerificationStep, VerifyEvent, VerifyRequest } from './contract.ts'
@@ -60,7 +60,7 @@ export async function runSteps(steps: StepsRequest): Promise<StepsOutcome> {
 }
 
 interface RanStep {
-  readonly end: StepEnd
+  readonly end: SandboxStepEnd
   readonly log: StepLog
   readonly startedAt: string
   readonly durationMs: number
@@ -114,7 +114,11 @@ function stepEnv({ config }: VerifyRequest): Readonly<Record<string, string>> {
   return { CI: 'true', ...config.env, ...Object.fromEntries(places) }
 }
 
-function endingOf(end: StepEnd, { timeoutMs }: VerificationStep, { text }: Redaction): readonly string[] {
+function endingOf(
+  end: SandboxStepEnd,
+  { timeoutMs }: VerificationStep,
+  { text }: Redaction,
+): readonly string[] {
   switch (end.kind) {
     case 'exited':
       return [`--- exit code: ${end.exitCode} ---`]
@@ -136,7 +140,7 @@ function executedCommand({ name, command }: VerificationStep, { end, durationMs 
   return { name, command, exit_code: exitCodeOf(end), duration_ms: durationMs }
 }
 
-function exitCodeOf(end: StepEnd): number | null {
+function exitCodeOf(end: SandboxStepEnd): number | null {
   if (end.kind === 'exited') return end.exitCode
   return end.kind === 'timed_out' ? 124 : null
 }

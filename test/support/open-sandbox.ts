@@ -7,7 +7,7 @@ import type {
   SandboxEngine,
   SandboxRequest,
   SandboxStep,
-  StepEnd,
+  SandboxStepEnd,
 } from '../../src/sandboxes/contract.ts'
 
 export interface OpenedSandbox {
@@ -56,7 +56,7 @@ export async function runInSandbox(
   sandbox: Sandbox,
   command: string,
   rest: Partial<SandboxStep> = {},
-): Promise<{ readonly end: StepEnd; readonly output: string }> {
+): Promise<{ readonly end: SandboxStepEnd; readonly output: string }> {
   const chunks: Uint8Array[] = []
   const end = await sandbox.run({
     command,

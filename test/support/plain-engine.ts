@@ -4,7 +4,7 @@ import type {
   SandboxFailure,
   SandboxReport,
   SandboxRequest,
-  StepEnd,
+  SandboxStepEnd,
 } from '../../src/sandboxes/contract.ts'
 
 export interface PlainEngine extends SandboxEngine {
@@ -18,7 +18,7 @@ export interface PlainEngine extends SandboxEngine {
 export interface PlainBehaviour {
   readonly opening?: SandboxFailure | 'cancelled' | Error
   /** Ends the step with this number (from 1) in this way instead of running it. */
-  readonly ends?: Readonly<Record<number, StepEnd>>
+  readonly ends?: Readonly<Record<number, SandboxStepEnd>>
   readonly notRemoved?: readonly string[]
 }
 
@@ -77,7 +77,7 @@ export function plainEngine(behaviour: PlainBehaviour = {}): PlainEngine {
   }
 }
 
-function endOf(ending: string, exitCode: number | null): StepEnd {
+function endOf(ending: string, exitCode: number | null): SandboxStepEnd {
   if (ending === 'timed_out') return { kind: 'timed_out' }
   if (ending === 'aborted') return { kind: 'cancelled' }
   return { kind: 'exited', exitCode: exitCode ?? 128 }

@@ -16,7 +16,7 @@ import type {
   SandboxLimits,
   SandboxRequest,
   SandboxStep,
-  StepEnd,
+  SandboxStepEnd,
 } from '../../src/sandboxes/contract.ts'
 
 /** How an engine is used in a test. */
@@ -106,7 +106,7 @@ export function sandboxLab(
 }
 
 export interface RanStep {
-  readonly end: StepEnd
+  readonly end: SandboxStepEnd
   readonly output: string
 }
 

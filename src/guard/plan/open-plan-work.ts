@@ -1,5 +1,5 @@
 import { basename, dirname, join, posix, relative, sep } from 'node:path'
-import { withoutKeys } from '../../config/own-variables.ts'
+import { withoutKeys } from '../../config/agent-variables.ts'
 import { GantryError } from '../../core/error.ts'
 import type { DeclaredCommand } from '../../guard-engine/contract.ts'
 import { guardHome, ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'

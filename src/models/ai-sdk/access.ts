@@ -1,6 +1,5 @@
 import { GantryError } from '../../core/error.ts'
-import { firstSet, keyVariables } from '../key-variables.ts'
-import { baseUrl } from './base-url.ts'
+import { firstSet, keyVariables } from '../select-model.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -59,4 +58,23 @@ function requireKey(env: Env, name: string, variables: readonly string[]): strin
   throw new GantryError('NOT_FOUND', `there is no key for ${name}: ${first} is not set`, {
     hint: `Set ${first}${also}, or name a model of another provider.`,
   })
+}
+
+/**
+ * An address from the environment, without a slash at its end. `version` is what the SDK wants behind it and people leave
+ * out, as the agents' own variables do; it is added when no version stands there.
+ */
+function baseUrl(
+  env: Readonly<Record<string, string | undefined>>,
+  variable: string,
+  { standard, version }: { readonly standard: string; readonly version?: string },
+): string {
+  const given = env[variable]?.trim()
+  if (given === undefined || given === '') return standard
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given))
+    throw new GantryError('USAGE', `${variable} is no address: ${JSON.stringify(given)}`, {
+      hint: 'Write it with http:// or https:// in front.',
+    })
+  const trimmed = given.replace(/\/+$/, '')
+  return version === undefined || /\/v\d+(?:alpha|beta)?$/.test(trimmed) ? trimmed : `${trimmed}/${version}`
 }

@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Provider } from '../provider.ts'
 import { anthropicAccess } from './access.ts'
 import { createComplete } from './complete.ts'
-import { claudeThinking } from './thinking-budget.ts'
+import { claudeThinking } from './messages.ts'
 
 /** `anthropic:claude-…`. */
 export const anthropic: Provider = {

@@ -1,8 +1,16 @@
-import { generateText, jsonSchema, type LanguageModel, Output, type ToolSet, tool } from 'ai'
-import type { Completion, CompletionRequest, OpenModel, ToolOffer } from '../provider.ts'
-import { failureOf } from './failure.ts'
+import {
+  APICallError,
+  generateText,
+  jsonSchema,
+  type LanguageModel,
+  Output,
+  type ToolSet,
+  tool,
+  UnsupportedFunctionalityError,
+} from 'ai'
+import type { Completion, CompletionRequest, ResolvedModel, ToolOffer } from '../provider.ts'
+import { failureOf, isTooLong } from './failure.ts'
 import { type ProviderOptions, toModelMessages } from './messages.ts'
-import { type Droppable, refusedSetting } from './refused-setting.ts'
 import { completionOf } from './turn.ts'
 
 /** What the providers differ in. */
@@ -24,7 +32,7 @@ globalThis.AI_SDK_LOG_WARNINGS ??= false
  * One call through the AI SDK. A setting that the model turns out to refuse is left out from then on: the prompt asks for
  * the schema too, and temperature and effort are wishes.
  */
-export function createComplete(sdk: SdkModel): OpenModel['complete'] {
+export function createComplete(sdk: SdkModel): ResolvedModel['complete'] {
   const dropped = new Set<Droppable>()
   return async (request) => {
     for (;;) {
@@ -103,4 +111,31 @@ function jsonText(schema: Readonly<Record<string, unknown>>): ReturnType<typeof 
     ...Output.text(),
     responseFormat: Promise.resolve({ type: 'json', schema: schema as JsonSchema }),
   }
+}
+
+/** What a call can do without. */
+type Droppable = 'answerSchema' | 'temperature' | 'effort'
+
+const ofSchema = /schema|response_?format|output_?(?:format|config)|text\.format|tool_choice|response_?mime/i
+const ofEffort = /effort|thinking|reasoning/i
+
+/** Which setting of the request the model refuses, so that the call would work without it; null when it is none. */
+export function refusedSetting(
+  error: unknown,
+  { answerSchema, temperature, effort }: Pick<CompletionRequest, Droppable>,
+): Droppable | null {
+  const said = complaint(error)
+  if (said === null) return null
+  if (temperature !== undefined && /temperature/i.test(said)) return 'temperature'
+  // A schema may have a key of that name, and effort stands beside the schema in Anthropic's requests.
+  if (effort !== undefined && ofEffort.test(said) && !/schema/i.test(said)) return 'effort'
+  if (answerSchema !== undefined && ofSchema.test(said)) return 'answerSchema'
+  return null
+}
+
+function complaint(error: unknown): string | null {
+  if (UnsupportedFunctionalityError.isInstance(error)) return `${error.functionality} ${error.message}`
+  if (!APICallError.isInstance(error) || (error.statusCode !== 400 && error.statusCode !== 422)) return null
+  const said = `${error.message} ${error.responseBody ?? ''}`
+  return isTooLong(said) ? null : said
 }

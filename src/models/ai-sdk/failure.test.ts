@@ -1,8 +1,8 @@
 import { APICallError } from 'ai'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { refusedSetting } from './complete.ts'
 import { failureOf } from './failure.ts'
-import { refusedSetting } from './refused-setting.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { isStrictSchema } from './strict-schema.ts'
 

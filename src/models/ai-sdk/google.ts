@@ -2,7 +2,7 @@ import { createGoogle } from '@ai-sdk/google'
 import type { Provider } from '../provider.ts'
 import { googleAccess } from './access.ts'
 import { createComplete } from './complete.ts'
-import { geminiThinking } from './thinking-budget.ts'
+import { geminiThinking } from './messages.ts'
 
 /** `google:gemini-…`, by the Gemini API. */
 export const google: Provider = {

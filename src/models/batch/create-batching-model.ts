@@ -7,12 +7,10 @@ import { builtInPrices } from '../prices.ts'
 import { type PriceTable, priceOf } from '../pricing.ts'
 import { realSleep, type Sleep } from '../retry.ts'
 import { type AskText, structured } from '../structured.ts'
-import type { BatchSize } from './batch-size.ts'
-import type { BatchJournal } from './journal.ts'
-import { openMessageBatches } from './message-batches.ts'
-import { createRequestIds } from './request-id.ts'
+import { type BatchedCall, createBatchedCall } from './batched-call.ts'
+import type { BatchJournal, BatchSize } from './journal.ts'
+import { createRequestIds, openMessageBatches } from './message-batches.ts'
 import { sendGathered } from './send-gathered.ts'
-import { createWaitingCall, type WaitingCall } from './waiting-call.ts'
 
 export interface BatchingOptions {
   /** `anthropic:…`; answers whatever does not go into a batch. */
@@ -78,7 +76,7 @@ export function createBatchingModel(options: BatchingOptions): BatchingModel {
     now: options.now ?? (() => systemClock.now()),
   })
   const idOf = createRequestIds(name)
-  let gathered: WaitingCall[] = []
+  let gathered: BatchedCall[] = []
   let gatheredBytes = 0
   let isFlushed = false
   const sent = new Set<Promise<void>>()
@@ -99,7 +97,7 @@ export function createBatchingModel(options: BatchingOptions): BatchingModel {
       temperature: request.temperature,
       ...(request.effort !== undefined && { effort: request.effort }),
     }
-    const call = createWaitingCall(idOf(asked), asked, request, {
+    const call = createBatchedCall(idOf(asked), asked, request, {
       name,
       price,
       budget,

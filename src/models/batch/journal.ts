@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { counted } from '../../core/counted.ts'
 import { openJsonl, readJsonl } from '../../io/jsonl.ts'
+import { realSleep, type Sleep } from '../retry.ts'
 
 /** Keeps what was handed in and where, so that a run that was killed finds its batches again instead of paying twice. */
 export interface BatchJournal {
@@ -37,5 +39,104 @@ export function openBatchJournal(path: string): BatchJournal & { close(): void }
       return entries
     },
     close: () => writer.close(),
+  }
+}
+
+interface KnownBatches {
+  /** Requests, by id, that were handed in, and in which batch. */
+  readonly batchOf: ReadonlyMap<string, string>
+  /** Every batch there was, also those that are gone. */
+  readonly batches: ReadonlySet<string>
+  /** Handed in perhaps: the writer was killed before it knew. */
+  readonly unsure: readonly { readonly at: string; readonly requests: readonly string[] }[]
+}
+
+/** What a journal tells about the batches of an earlier process. */
+export function knownBatches(entries: readonly BatchEntry[]): KnownBatches {
+  const batchOf = new Map<string, string>()
+  const batches = new Set<string>()
+  let unsure: { at: string; requests: readonly string[] }[] = []
+  for (const entry of entries)
+    switch (entry.kind) {
+      case 'submitting':
+        unsure.push(entry)
+        break
+      case 'submitted': {
+        const submitted = new Set(entry.requests)
+        batches.add(entry.batch)
+        for (const request of submitted) batchOf.set(request, entry.batch)
+        unsure = unsure.filter(({ requests }) => !requests.some((request) => submitted.has(request)))
+        break
+      }
+      case 'gone':
+        for (const [request, batch] of batchOf) if (batch === entry.batch) batchOf.delete(request)
+        break
+      case 'late':
+        break
+    }
+  return { batchOf, batches, unsure }
+}
+
+/** A journal that tells people what it is told. `comeBack` says how to take a stopped run up again. */
+export function reportingJournal(
+  journal: BatchJournal,
+  { note, comeBack }: { note(message: string): void; readonly comeBack: string },
+): BatchJournal {
+  return {
+    append: (entry) => {
+      journal.append(entry)
+      if (entry.kind === 'submitted')
+        note(
+          `${callsWait(entry.requests.length)} in a batch (${entry.batch}). That may take an hour, at most a day; Ctrl-C is safe: ${comeBack} finds the answers.`,
+        )
+      if (entry.kind === 'late')
+        note(
+          `the batch ${entry.batch} takes too long: it is cancelled, and the rest of it asked call by call`,
+        )
+    },
+    read: async () => {
+      const entries = await journal.read()
+      const { size } = knownBatches(entries).batchOf
+      if (size > 0) note(`${size} judge calls were handed in before; their answers are not paid again`)
+      return entries
+    },
+  }
+}
+
+export function callsWait(count: number): string {
+  return counted(count, 'judge call waits', 'judge calls wait')
+}
+
+/** How much one batch holds. */
+export interface BatchSize {
+  readonly requests: number
+  readonly bytes: number
+}
+
+/** What Anthropic takes in one batch. */
+const providersMost: BatchSize = { requests: 100_000, bytes: 256 * 1024 * 1024 }
+
+/** A share of what the provider takes, 0 to 1. */
+export function batchSize(share: number): BatchSize {
+  return {
+    requests: Math.floor(providersMost.requests * share),
+    bytes: Math.floor(providersMost.bytes * share),
+  }
+}
+
+const remindAfterMs = 5 * 60_000
+
+/** Lets people know from time to time that it waits, and ends with `stopped` too. */
+export function remindingSleep(stopped: AbortSignal, remind: (waitedMs: number) => void): Sleep {
+  let began: number | null = null
+  let told = 0
+  return async (ms, signal) => {
+    const now = performance.now()
+    began ??= now
+    if (now - began - told >= remindAfterMs) {
+      told = now - began
+      remind(told)
+    }
+    await realSleep(ms, AbortSignal.any([signal, stopped]))
   }
 }

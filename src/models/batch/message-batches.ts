@@ -8,11 +8,11 @@ import {
   experimental_startBatch as startBatch,
   type Experimental_TextBatchItemResult as TextBatchItemResult,
 } from 'ai'
+import { contentHash } from '../../io/content-hash.ts'
 import type { Access } from '../ai-sdk/access.ts'
-import { toModelMessages } from '../ai-sdk/messages.ts'
-import { claudeThinking } from '../ai-sdk/thinking-budget.ts'
+import { claudeThinking, toModelMessages } from '../ai-sdk/messages.ts'
 import type { SdkAnswer } from '../ai-sdk/turn.ts'
-import type { BatchRequest } from './request-id.ts'
+import type { CompletionRequest } from '../provider.ts'
 
 /** Anthropic's Message Batches, one call each. Throws what the SDK throws. */
 export interface MessageBatches {
@@ -93,4 +93,30 @@ function resultOf(item: TextBatchItemResult): BatchResult {
   if (item.status === 'failed' && item.error.type === 'invalid_request_error')
     return { id, kind: 'refused', message: item.error.message }
   return { id, kind: 'again' }
+}
+
+export type BatchRequest = Pick<
+  CompletionRequest,
+  'system' | 'messages' | 'maxOutputTokens' | 'temperature' | 'effort'
+>
+
+/**
+ * The same for the same question, so that a later process finds the answer to it. Questions that are asked several times
+ * want several answers: they are counted.
+ */
+export function createRequestIds(model: string): (request: BatchRequest) => string {
+  const asked = new Map<string, number>()
+  return ({ system, messages, maxOutputTokens, temperature, effort }) => {
+    const hash = contentHash([
+      model,
+      system ?? '',
+      JSON.stringify(messages),
+      String(maxOutputTokens),
+      String(temperature),
+      ...(effort === undefined ? [] : [effort]),
+    ]).slice(0, 48)
+    const count = (asked.get(hash) ?? 0) + 1
+    asked.set(hash, count)
+    return `${hash}-${count}`
+  }
 }

@@ -1,11 +1,9 @@
 import { GantryError } from '../../core/error.ts'
-import { atMost } from './at-most.ts'
-import { awaitResults, type BatchPatience } from './await-results.ts'
-import { knownBatches } from './known-batches.ts'
-import type { BatchResult } from './message-batches.ts'
-import { persist } from './persist.ts'
-import { findBatch, type Submission, submit } from './submit.ts'
-import type { WaitingCall } from './waiting-call.ts'
+import { forEachLimited } from '../../core/for-each-limited.ts'
+import { backoffMs, type CallRetryPolicy } from '../retry.ts'
+import { type BatchedCall, type Patience, persist } from './batched-call.ts'
+import { type BatchJournal, knownBatches } from './journal.ts'
+import type { BatchRequest, BatchResult, MessageBatches } from './message-batches.ts'
 
 export interface Sending extends Omit<Submission, 'isKnown'>, BatchPatience {
   readonly minimum: number
@@ -19,7 +17,7 @@ const maxOrdinary = 8
  * Sees to it that every call gets its answer or its error: from a batch of an earlier process, from a new one, or in the
  * ordinary way. Never rejects.
  */
-export function sendGathered(sending: Sending): (calls: readonly WaitingCall[]) => Promise<void> {
+export function sendGathered(sending: Sending): (calls: readonly BatchedCall[]) => Promise<void> {
   const { name, journal, batches, minimum, signal } = sending
   const batchOf = new Map<string, string>()
   const seen = new Set<string>()
@@ -41,7 +39,7 @@ export function sendGathered(sending: Sending): (calls: readonly WaitingCall[]) 
     }
   }
 
-  const follow = async (batch: string, calls: readonly WaitingCall[], isLast: boolean): Promise<void> => {
+  const follow = async (batch: string, calls: readonly BatchedCall[], isLast: boolean): Promise<void> => {
     const onLate = (): void => journal.append({ kind: 'late', batch })
     const results = await guarded(calls, true, () => awaitResults(batches, batch, sending, onLate))
     if (results === undefined) {
@@ -57,7 +55,7 @@ export function sendGathered(sending: Sending): (calls: readonly WaitingCall[]) 
     await askOrdinarily(calls.filter((call) => !handOver(call, results.get(call.id))))
   }
 
-  const submitNew = async (calls: readonly WaitingCall[]): Promise<void> => {
+  const submitNew = async (calls: readonly BatchedCall[]): Promise<void> => {
     const requests = new Map(calls.map(({ id, request }) => [id, request]))
     const batch = await guarded(calls, false, () => submit(requests, { ...sending, isKnown }))
     if (batch === undefined) return
@@ -93,7 +91,7 @@ export function sendGathered(sending: Sending): (calls: readonly WaitingCall[]) 
 
   /** undefined when it failed; the callers have been told. */
   async function guarded<T>(
-    calls: readonly WaitingCall[],
+    calls: readonly BatchedCall[],
     isBilled: boolean,
     work: () => Promise<T>,
   ): Promise<T | undefined> {
@@ -110,12 +108,108 @@ export function sendGathered(sending: Sending): (calls: readonly WaitingCall[]) 
 }
 
 /** false when the call has to be made in another way. */
-function handOver(call: WaitingCall, result: BatchResult | undefined): boolean {
+function handOver(call: BatchedCall, result: BatchResult | undefined): boolean {
   if (result === undefined || result.kind === 'again') return call.isOver()
   call.take(result)
   return true
 }
 
-function askOrdinarily(calls: readonly WaitingCall[]): Promise<void> {
-  return atMost(maxOrdinary, calls, (call) => call.askOrdinarily())
+function askOrdinarily(calls: readonly BatchedCall[]): Promise<void> {
+  return forEachLimited(maxOrdinary, calls, (call) => call.askOrdinarily())
+}
+
+interface BatchPatience extends Patience {
+  /** Between two looks at a batch; null: five seconds at first, a minute later. */
+  readonly pollMs: number | null
+  /** How long a batch is waited for before it is cancelled; null: as long as it takes. */
+  readonly timeoutMs: number | null
+}
+
+const polling: CallRetryPolicy = { attempts: Infinity, firstWaitMs: 5_000, longestWaitMs: 60_000 }
+
+/** A cancelled batch ends soon, and what it has answered until then is paid for: worth a little patience. */
+const graceMs = 60_000
+
+/**
+ * Waits for a batch and reads what became of its requests; null when the provider does not know the batch any more, `late` when
+ * it took too long, was cancelled, and did not end soon after.
+ */
+async function awaitResults(
+  batches: MessageBatches,
+  batch: string,
+  patience: BatchPatience,
+  onLate: () => void,
+): Promise<ReadonlyMap<string, BatchResult> | null | 'late'> {
+  const { signal, timeoutMs } = patience
+  let state = await waitFor(batches, batch, patience, timeoutMs ?? Infinity)
+  if (state === 'pending') {
+    onLate()
+    // It may have ended just now, and then cannot be cancelled.
+    await batches.cancel(batch).catch(() => {})
+    state = await waitFor(batches, batch, patience, graceMs)
+  }
+  if (state === 'pending') return 'late'
+  if (state === 'gone') return null
+  return persist(batch, patience, async () => {
+    const results = new Map<string, BatchResult>()
+    for await (const result of batches.results(batch, signal)) results.set(result.id, result)
+    return results
+  })
+}
+
+/** `pending` when the batch has not ended after so many milliseconds of waiting. It is looked at once at least. */
+async function waitFor(
+  batches: MessageBatches,
+  batch: string,
+  patience: BatchPatience,
+  mostMs: number,
+): Promise<'pending' | 'ended' | 'gone'> {
+  const { sleep, random, signal, pollMs } = patience
+  let waitedMs = 0
+  for (let polls = 0; ; polls += 1) {
+    const state = await persist(batch, patience, () => batches.state(batch, signal))
+    if (state !== 'pending' || waitedMs >= mostMs) return state
+    const waitMs = Math.min(pollMs ?? backoffMs(polls, polling, random), mostMs - waitedMs)
+    await sleep(waitMs, signal)
+    waitedMs += waitMs
+  }
+}
+
+interface Submission extends Patience {
+  readonly batches: MessageBatches
+  readonly journal: BatchJournal
+  readonly name: string
+  readonly now: () => Date
+  /** Batches that are known to be others'. */
+  readonly isKnown: (batch: string) => boolean
+}
+
+/** Clocks differ: a batch may seem to have been made a little before it was handed in. */
+const skewMs = 5 * 60_000
+
+/** Hands requests in and gives the batch. What is written to the journal on the way lets a later process find it again. */
+async function submit(requests: ReadonlyMap<string, BatchRequest>, submission: Submission): Promise<string> {
+  const { batches, journal, name, now, signal } = submission
+  const ids = [...requests.keys()]
+  const at = now().toISOString()
+  journal.append({ kind: 'submitting', at, requests: ids })
+  let isFirst = true
+  const batch = await persist(name, submission, async () => {
+    // A call that broke off may have been heard nevertheless: another one would be paid twice.
+    const heard = isFirst ? null : await findBatch({ at, requests: ids }, submission)
+    isFirst = false
+    return heard ?? (await batches.submit(requests, signal))
+  })
+  journal.append({ kind: 'submitted', batch, requests: ids })
+  return batch
+}
+
+/** The batch of requests that were handed in perhaps; null when there is none that could be it. */
+async function findBatch(
+  { at, requests }: { readonly at: string; readonly requests: readonly string[] },
+  { batches, isKnown, signal }: Pick<Submission, 'batches' | 'isKnown' | 'signal'>,
+): Promise<string | null> {
+  const from = new Date(Date.parse(at) - skewMs).toISOString()
+  const candidates = await batches.find(from, requests.length, signal)
+  return candidates.find((batch) => !isKnown(batch)) ?? null
 }

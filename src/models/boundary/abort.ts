@@ -16,3 +16,7 @@ export async function waitUnless(signal: AbortSignal, ms: number): Promise<void>
 
 /** Longer timers fire at once. */
 const longestTimerMs = 2 ** 31 - 1
+
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

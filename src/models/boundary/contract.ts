@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../core/trial.ts'
 import type { Budget } from '../budget.ts'
-import type { LedgerRow } from '../ledger.ts'
 import type { PriceTable } from '../pricing.ts'
+import type { LedgerRow } from '../usage-rows.ts'
 import type { Api, CallKind, ModelCall, Turn, WireFailure } from './call-and-turn.ts'
 import type { FaultPlan } from './faults.ts'
 import type { WireFormat } from './wire/contract.ts'

@@ -1,8 +1,9 @@
+import { systemClock } from '../../io/clock.ts'
 import type { LoopbackReply } from '../../io/loopback-server.ts'
 import { aborted, waitUnless } from './abort.ts'
-import { breakPieces, type Piece } from './break-pieces.ts'
-import type { Delivery } from './delivery.ts'
+import type { IncomingCall, Reply } from './contract.ts'
 import type { Fault } from './faults.ts'
+import type { EncodedReply } from './wire/contract.ts'
 
 export interface Receiver {
   readonly reply: LoopbackReply
@@ -84,4 +85,95 @@ async function* heeding(pieces: Delivery['pieces'], gone: AbortSignal): AsyncGen
     // Not waited for: a generator that is busy returns only when it is done.
     source.return?.().then(undefined, () => {})
   }
+}
+
+/** An answer, ready to be sent. */
+export interface Delivery {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly pieces: Iterable<Piece> | AsyncIterable<Piece>
+  /** Before the first byte. */
+  readonly delayMs?: number
+  /** Between the pieces. */
+  readonly chunkDelayMs?: number
+}
+
+export function encodedDelivery({ status, headers, chunks }: EncodedReply): Delivery {
+  return { status, headers, pieces: chunks }
+}
+
+export function deliveryOf(
+  reply: Exclude<Reply, { readonly kind: 'mismatch' }>,
+  { format, call, index }: IncomingCall,
+): Delivery {
+  switch (reply.kind) {
+    case 'turn': {
+      const { turn } = reply
+      const created = Math.floor(systemClock.now().getTime() / 1_000)
+      return {
+        ...encodedDelivery(format.encode(turn, call, { id: `gantry${index}`, created })),
+        ...(turn.delayMs !== undefined && { delayMs: turn.delayMs }),
+        ...(turn.chunkDelayMs !== undefined && { chunkDelayMs: turn.chunkDelayMs }),
+      }
+    }
+    case 'failure':
+      return encodedDelivery(format.encodeFailure(reply.failure))
+    case 'verbatim':
+      return { status: reply.status, headers: reply.headers, pieces: reply.body }
+  }
+}
+
+/** Of an agent that went away before it was answered, as proxies log it. Nobody receives it. */
+export const abandoned: Delivery = { status: 499, headers: {}, pieces: [] }
+
+export type Piece = Uint8Array | string
+
+/** What to do next with a client: send a piece, let it wait for ever, or cut it off. */
+type Step =
+  | { readonly kind: 'send'; readonly piece: Piece; readonly original: Piece }
+  | { readonly kind: 'stall' }
+  | { readonly kind: 'cut' }
+
+/** An answer as a fault lets it through; null is where its source broke off. An answer that is shorter than the fault expects stalls, or is cut, at its end. */
+export async function* breakPieces(
+  pieces: AsyncIterable<Piece | null>,
+  fault: Fault | null,
+): AsyncGenerator<Step> {
+  let at = 0
+  let broken = false
+  for await (const piece of pieces) {
+    if (piece === null) return yield { kind: 'cut' }
+    if (fault?.kind === 'stall' && at === fault.afterChunks) return yield { kind: 'stall' }
+    if (fault?.kind === 'cut' && at === fault.afterChunks) {
+      const half = firstHalf(piece)
+      yield { kind: 'send', piece: half, original: half }
+      return yield { kind: 'cut' }
+    }
+    const spoiled: Piece | null =
+      fault?.kind === 'malformed_chunk' && !broken && at >= fault.atChunk ? withoutBrace(piece) : null
+    broken ||= spoiled !== null
+    yield { kind: 'send', piece: spoiled ?? piece, original: piece }
+    at += 1
+  }
+  if (fault?.kind === 'stall') yield { kind: 'stall' }
+  if (fault?.kind === 'cut') yield { kind: 'cut' }
+}
+
+/** Text is cut between two of its characters, or in one of them. */
+function firstHalf(piece: Piece): Uint8Array {
+  const bytes = bytesOf(piece)
+  return bytes.subarray(0, Math.ceil(bytes.length / 2))
+}
+
+/** The frame of an event stays whole, its JSON does not. null when there is none in it. */
+function withoutBrace(piece: Piece): Uint8Array | null {
+  const bytes = bytesOf(piece)
+  const brace = bytes.lastIndexOf(closingBrace)
+  return brace === -1 ? null : Buffer.concat([bytes.subarray(0, brace), bytes.subarray(brace + 1)])
+}
+
+const closingBrace = 0x7d
+
+function bytesOf(piece: Piece): Buffer {
+  return typeof piece === 'string' ? Buffer.from(piece) : Buffer.from(piece)
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFaultPlan, type Fault, faultsSchema } from './faults.ts'
-import { parseFault } from './parse-fault.ts'
+import { createFaultPlan, type Fault, faultsSchema, parseFault } from './faults.ts'
 
 function struck(config: unknown, calls: number): (Fault['kind'] | null)[] {
   const plan = createFaultPlan(faultsSchema.parse(config))

@@ -1,7 +1,7 @@
 import { noTokens, type TokenUsage } from '../../core/trial.ts'
 import type { Budget } from '../budget.ts'
-import { createLedger, type LedgerRow } from '../ledger.ts'
 import { costOf, type PriceTable, priceOf, type TokenPrice } from '../pricing.ts'
+import { createUsageRows, type LedgerRow } from '../usage-rows.ts'
 import type { Api, ModelCall } from './contract.ts'
 import type { ReplyReading } from './wire/contract.ts'
 
@@ -39,7 +39,7 @@ const providerOf: Readonly<Record<Api, string>> = {
 
 /** A price is taken from the first table that has one. */
 export function createMeter(tables: readonly PriceTable[], budget: Budget | undefined): Meter {
-  const ledger = createLedger()
+  const ledger = createUsageRows()
   let knownCalls = 0
   let knownUsd = 0
   const priced = (api: Api, model: string): TokenPrice | null => {

@@ -2,9 +2,9 @@ import { type LoopbackHandler, openLoopbackServer } from '../../io/loopback-serv
 import { digestSecret, newSecret, type SecretDigest, sameSecret } from '../../io/secret.ts'
 import { authorise, pathOnly } from './authorise.ts'
 import type { Boundary, ModelEndpoint } from './contract.ts'
-import { openLine } from './line.ts'
+import { openLine } from './open-line.ts'
+import { openSession, type SessionCore } from './open-session.ts'
 import { sendFailure } from './send-failure.ts'
-import { openSession, type SessionCore } from './session.ts'
 import { routeCall } from './wire/index.ts'
 
 export interface BoundaryOptions {

@@ -3,7 +3,7 @@ import { realPath } from '../../io/resolve-links.ts'
 import { createBudget } from '../budget.ts'
 import type { PriceTable } from '../pricing.ts'
 import { openCassette } from './cassette/open-cassette.ts'
-import type { Places } from './cassette/places.ts'
+import type { RecordedDirectories } from './cassette/recorded-directories.ts'
 import type { Boundary, ExchangeFacts, ModelEndpoint, Responder, SessionReport } from './contract.ts'
 import { createFaultPlan, type FaultsConfig } from './faults.ts'
 import type { ModelLink } from './model-link.ts'
@@ -89,7 +89,7 @@ function answering(
 }
 
 /** An agent may write a directory as it was given, or as the system resolves it. */
-function spellings(places: AgentDirectories): Places {
+function spellings(places: AgentDirectories): RecordedDirectories {
   const both = (path: string): readonly string[] => [...new Set([path, realPath(path)])]
   return Object.fromEntries(Object.entries(places).map(([name, path]) => [name, both(path)]))
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ownVariables } from '../../config/own-variables.ts'
+import { agentVariables } from '../../config/agent-variables.ts'
 import { makeDirectories } from '../../io/directory.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { randomSuffix } from '../../io/ids.ts'
@@ -29,7 +29,7 @@ export function processEnvironment(
     ...(execution.max_thinking_tokens !== undefined && {
       MAX_THINKING_TOKENS: String(execution.max_thinking_tokens),
     }),
-    ...ownVariables(agent, host, modelLink !== null),
+    ...agentVariables(agent, host, modelLink !== null),
     ...env,
     ...(runId !== undefined && { [runVariable]: runId }),
   }

@@ -1,7 +1,7 @@
 import { addCost } from '../../core/add-cost.ts'
+import { forEachLimited } from '../../core/for-each-limited.ts'
 import { contentHash } from '../../io/content-hash.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
-import { atMost } from '../../models/batch/at-most.ts'
 import type { Budget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
@@ -79,7 +79,7 @@ async function writeAll(
   }
   const write = writerOf(options)
   let failure: { readonly error: unknown } | null = null
-  await atMost(config.max_concurrent, toAsk, async ({ entry, plan }) => {
+  await forEachLimited(config.max_concurrent, toAsk, async ({ entry, plan }) => {
     if (failure !== null) return
     try {
       done.set(entry, await write(plan))

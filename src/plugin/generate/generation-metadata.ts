@@ -1,6 +1,6 @@
 import { addCost } from '../../core/add-cost.ts'
 import type { TokenUsage } from '../../core/trial.ts'
-import { createLedger } from '../../models/ledger.ts'
+import { createUsageRows } from '../../models/usage-rows.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import { type ComponentRecord, typeCounts } from './component-record.ts'
 import type { PluginScenario, ScenarioType } from './contract.ts'
@@ -74,7 +74,7 @@ export function generationMetadata(parts: {
 }
 
 function usageOf(records: readonly ComponentRecord[]): GenerationMetadata['usage'] {
-  const ledger = createLedger()
+  const ledger = createUsageRows()
   const requests = new Map<string, number>()
   for (const row of records.flatMap(({ usage }) => usage)) {
     ledger.add({ model: row.model, tokens: row.tokens, costUsd: row.cost_usd })

@@ -1,4 +1,4 @@
-import { thinkingTokens } from '../../models/thinking-tokens.ts'
+import { thinkingTokens } from '../../models/estimate-usd.ts'
 import type { Analysis, Components } from '../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'

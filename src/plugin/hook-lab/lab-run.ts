@@ -1,5 +1,5 @@
 import { GantryError } from '../../core/error.ts'
-import { atMost } from '../../models/batch/at-most.ts'
+import { forEachLimited } from '../../core/for-each-limited.ts'
 import type { FindingLog } from './finding-log.ts'
 import type { LabNames, LabPlace } from './lab-place.ts'
 import type { Lab } from './open-lab.ts'
@@ -34,7 +34,7 @@ export async function eachAtMost<T, R>(
 ): Promise<readonly R[]> {
   const answers = new Map<T, R>()
   const thrown: unknown[] = []
-  await atMost(concurrency, items, async (item) => {
+  await forEachLimited(concurrency, items, async (item) => {
     if (thrown.length > 0) return
     try {
       answers.set(item, await work(item))

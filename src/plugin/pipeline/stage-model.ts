@@ -9,7 +9,7 @@ import { upstreamFrom } from '../../models/boundary/upstream.ts'
 import type { Model } from '../../models/contract.ts'
 import { resolveModel } from '../../models/index.ts'
 import { builtInPrices } from '../../models/prices.ts'
-import type { RetryPolicy } from '../../models/retry.ts'
+import type { CallRetryPolicy } from '../../models/retry.ts'
 import { selectModel } from '../../models/select-model.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 
@@ -88,7 +88,7 @@ async function openTape(
 }
 
 /** From the configuration; the execution of scenarios uses the same keys. */
-function retryOf({ request }: EvaluationWork): RetryPolicy {
+function retryOf({ request }: EvaluationWork): CallRetryPolicy {
   const { retry, timeouts } = request.config.tuning
   return {
     attempts: retry.max_retries + 1,

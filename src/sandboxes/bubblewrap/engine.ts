@@ -1,5 +1,5 @@
 import type { SandboxEngine } from '../contract.ts'
-import { sweepStates } from '../sweep-states.ts'
+import { sweepStates } from '../state.ts'
 import { openBubblewrap } from './open.ts'
 import { probeBubblewrap } from './probe.ts'
 

@@ -1,5 +1,5 @@
 import type { SandboxFailure } from '../contract.ts'
-import { isExhaustion } from '../is-exhaustion.ts'
+import { isExhaustion } from '../state.ts'
 import { launcherMark } from './launcher.ts'
 
 /** What bwrap or the process before it said, as a failure of the machinery. */

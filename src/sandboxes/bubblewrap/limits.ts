@@ -1,4 +1,5 @@
 import type { Cgroup } from '../../io/cgroup.ts'
+import { treeMemoryBytes } from '../../io/process-table.ts'
 import type { LimitState, SandboxLimits } from '../contract.ts'
 
 /** What is really in force, and what is done where a cgroup cannot be had. */
@@ -39,3 +40,14 @@ export function planLimits(
 }
 
 export const watchEveryMs = 50
+
+/** Calls `exceeded` once when everything below the process takes more than this. `root` is asked until it knows. */
+export function watchMemory(root: () => number | null, maxBytes: number, exceeded: () => void): Disposable {
+  const timer = setInterval(() => {
+    const pid = root()
+    if (pid === null || treeMemoryBytes(pid) <= maxBytes) return
+    clearInterval(timer)
+    exceeded()
+  }, watchEveryMs)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { isAbsolute, join, normalize } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import { removeCgroup } from '../../io/cgroup.ts'
 import { copyTree } from '../../io/copy-tree.ts'
@@ -6,16 +6,14 @@ import { readTextIfExists } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { fileOwner, ownUser } from '../../io/file-owner.ts'
 import { isHostRoot } from '../../io/is-root.ts'
+import { isDirectory } from '../../io/path-kind.ts'
 import type { Sandbox, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
-import { makeState, type SandboxState } from '../state.ts'
-import { labelVariable } from '../sweep-states.ts'
+import { labelVariable, makeState, type SandboxState } from '../state.ts'
 import { stepUser } from './bwrap-arguments.ts'
-import { checkRequest } from './check-request.ts'
 import { cgroupRefusal, launchFailure, typeOf } from './failure.ts'
 import type { WorkspaceLayer } from './mount-plan.ts'
 import { type Prepared, type Programs, prepare } from './prepare.ts'
-import { findBubblewrap, versionIn } from './probe.ts'
-import { type Proof, proofFor } from './proven.ts'
+import { findBubblewrap, type Proof, proofFor, versionIn } from './probe.ts'
 import { runStep } from './run-step.ts'
 
 /**
@@ -190,4 +188,29 @@ async function discard(state: SandboxState): Promise<readonly string[]> {
 
 function failure(type: SandboxFailure['type'], message: string): SandboxOpening {
   return { kind: 'failed', failure: { type, message } }
+}
+
+/** Throws for a request that can never work; a sentence about what is missing now; null when all is well. */
+function checkRequest({ image, repository, artifacts, caches }: SandboxRequest): string | null {
+  for (const { target } of caches)
+    if (!isAbsolute(target) || normalize(target) !== target || taken.test(target))
+      throw new GantryError('USAGE', `a cache cannot be mounted at ${JSON.stringify(target)}`, {
+        hint: 'Choose an absolute path below /tmp, /root or /home.',
+      })
+  const sources = [repository, artifacts, ...caches.map(({ source }) => source)]
+  const missing = sources.find((source) => !isDirectory(source))
+  if (missing !== undefined) return `${missing} is no directory that can be mounted.`
+  return image.startsWith('/') ? problemOfTree(image) : null
+}
+
+/** Places that the engine itself fills. */
+const taken = /^\/(?:$|(?:workspace|artifacts|tmp|etc|usr|bin|sbin|lib\w*)$|(?:proc|dev|sys)(?:\/|$)|.*\/$)/
+
+function problemOfTree(tree: string): string | null {
+  const lacking = ['', '/proc', '/dev', '/tmp', '/workspace', '/artifacts'].filter(
+    (name) => !isDirectory(`${tree}${name}`),
+  )
+  return lacking.length === 0
+    ? null
+    : `${tree} cannot be the root directory: it lacks ${lacking.map((name) => name || 'itself').join(', ')}.`
 }

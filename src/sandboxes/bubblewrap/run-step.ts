@@ -5,14 +5,14 @@ import { type ExecResult, exec } from '../../io/exec.ts'
 import { freeSpace } from '../../io/host.ts'
 import { randomSuffix } from '../../io/ids.ts'
 import { readProcess } from '../../io/process-table.ts'
-import type { SandboxFailure, SandboxStep, StepEnd } from '../contract.ts'
-import { labelVariable } from '../sweep-states.ts'
+import type { SandboxFailure, SandboxStep, SandboxStepEnd } from '../contract.ts'
+import { labelVariable } from '../state.ts'
 import { launchFailure } from './failure.ts'
-import { watchMemory } from './memory-watch.ts'
+import { watchMemory } from './limits.ts'
 import type { Prepared } from './prepare.ts'
 
 /** Starts a sandbox for one command and waits until nothing of it is left. */
-export async function runStep(prepared: Prepared, step: SandboxStep): Promise<StepEnd> {
+export async function runStep(prepared: Prepared, step: SandboxStep): Promise<SandboxStepEnd> {
   const { memoryBytes } = prepared.request.limits
   const statusFile = join(prepared.state.directory, `status-${randomSuffix(8)}`)
   const tooMuch = new AbortController()
@@ -64,7 +64,7 @@ function engineFailure(
   return launchFailure(stderr.text)
 }
 
-function failed(type: SandboxFailure['type'], message: string): StepEnd {
+function failed(type: SandboxFailure['type'], message: string): SandboxStepEnd {
   return { kind: 'failed', failure: { type, message } }
 }
 

@@ -1,4 +1,6 @@
 import { askOverUnixHttp, type UnixRequest } from '../../io/unix-http.ts'
+import type { InfraErrorType, SandboxFailure } from '../contract.ts'
+import { isExhaustion } from '../state.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
 export interface EngineCall {
@@ -66,4 +68,22 @@ function parsed(body: string): unknown {
 function messageIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('message' in value)) return undefined
   return typeof value.message === 'string' ? value.message : undefined
+}
+
+/** An engine's refusal as the kind of failure it is. `otherwise`: what it is when the words tell nothing more. */
+export function failureOf(
+  refusal: Exclude<EngineRefusal, { kind: 'aborted' }>,
+  otherwise: InfraErrorType,
+  doing: string,
+): SandboxFailure {
+  if (refusal.kind === 'gone') return { type: 'docker_unavailable', message: sentence(refusal.message) }
+  const message = sentence(`${doing}: ${refusal.message.trim()}`)
+  if (isExhaustion(refusal.message)) return { type: 'resource_exhaustion', message }
+  if (/no such image/i.test(refusal.message)) return { type: 'image_pull', message }
+  return { type: otherwise, message }
+}
+
+function sentence(text: string): string {
+  const whole = /[.!?]$/.test(text) ? text : `${text}.`
+  return whole.charAt(0).toUpperCase() + whole.slice(1)
 }

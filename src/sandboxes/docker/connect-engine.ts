@@ -1,6 +1,5 @@
 import { askOverUnixHttp } from '../../io/unix-http.ts'
-import type { EngineContext } from '../contract.ts'
-import { apiVersionFor } from './api-version.ts'
+import type { EngineContext, EngineProbe } from '../contract.ts'
 
 /** An engine that answers. Podman speaks the same language on its socket. */
 export interface EngineConnection {
@@ -88,4 +87,35 @@ function readVersion(body: string): Omit<EngineConnection, 'socketPath'> | null 
     version: Version,
     apiPrefix: `/v${apiVersionFor(ApiVersion, least)}`,
   }
+}
+
+/** What this code was written for. */
+const written = '1.41'
+
+/** Ours, unless the engine has grown too old or too new for it. */
+export function apiVersionFor(newest: string, oldest: string): string {
+  if (compare(newest, written) < 0) return newest
+  return compare(oldest, written) > 0 ? oldest : written
+}
+
+function compare(left: string, right: string): number {
+  const [majorLeft = 0, minorLeft = 0] = left.split('.').map(Number)
+  const [majorRight = 0, minorRight = 0] = right.split('.').map(Number)
+  return majorLeft - majorRight || minorLeft - minorRight
+}
+
+/** Asks the engine itself: a client on the PATH says nothing about it. Podman answers the same question. */
+export async function probeDocker(context: EngineContext): Promise<EngineProbe> {
+  const engine = 'docker'
+  const tried = await connectEngine(context)
+  if (tried.kind === 'absent') return { engine, usable: false, detail: tried.detail, fix: remedyFor(tried) }
+  const { product, version } = tried.connection
+  return { engine, usable: true, detail: product === 'podman' ? `Podman ${version}` : version }
+}
+
+/** The command that would bring the engine there. */
+export function remedyFor({ denied }: Extract<Connecting, { kind: 'absent' }>): string {
+  return denied
+    ? 'sudo usermod -aG docker "$USER"'
+    : 'sudo apt-get install docker.io && sudo systemctl start docker'
 }

@@ -5,7 +5,7 @@ import { callEngine, type EngineAnswer, type EngineRefusal } from './call-engine
 import type { EngineConnection } from './connect-engine.ts'
 import type { ContainerCgroup } from './container-cgroup.ts'
 import type { ContainerEvents } from './container-events.ts'
-import type { StepUser } from './step-user.ts'
+import type { StepUser } from './workspace.ts'
 
 /** A container that runs and waits for steps. */
 export interface Container {

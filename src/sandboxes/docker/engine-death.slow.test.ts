@@ -9,7 +9,7 @@ import { importSmallImage } from '../../../scripts/sandboxes/test-images.ts'
 import { isAlive } from '../../../test/support/is-alive.ts'
 import { runInSandbox, sandboxRequest } from '../../../test/support/open-sandbox.ts'
 import { testDocker } from '../../../test/support/sandboxes.ts'
-import { dockerEngine } from './docker-engine.ts'
+import { dockerEngine } from './engine.ts'
 
 const { dockerTest, env } = await testDocker()
 

@@ -4,23 +4,18 @@ import { randomSuffix } from '../../io/ids.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { makeSharedDirectory } from '../../io/shared-directory.ts'
 import type { InfraErrorType, Sandbox, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
-import { callEngine, type EngineAnswer } from './call-engine.ts'
-import { connectEngine, type EngineConnection } from './connect-engine.ts'
+import { callEngine, type EngineAnswer, failureOf } from './call-engine.ts'
+import { connectEngine, type EngineConnection, remedyFor } from './connect-engine.ts'
 import type { Container } from './container.ts'
-import { type ContainerPlan, containerBody, needsNamedVolume } from './container-body.ts'
+import { type ContainerPlan, containerBody, labelsFor, needsNamedVolume, reportOf } from './container-body.ts'
 import { containerCgroup } from './container-cgroup.ts'
 import { type ContainerEvents, followContainer } from './container-events.ts'
 import { askForFacts } from './engine-facts.ts'
-import { failureOf } from './failure-of.ts'
 import { type Inspected, inspectContainer } from './inspect-container.ts'
-import { labelsFor } from './labels.ts'
-import { remedyFor } from './probe.ts'
 import { pullImage } from './pull-image.ts'
 import { removeContainer } from './remove-container.ts'
-import { reportOf } from './report-of.ts'
 import { noShell, runStep } from './run-step.ts'
-import { type StepUser, stepUser } from './step-user.ts'
-import { prepareWorkspace, type Workspace } from './workspace.ts'
+import { type MountedWorkspace, prepareWorkspace, type StepUser, stepUser } from './workspace.ts'
 
 /** A fresh container for one run. Whatever goes wrong on the way, nothing of it is left. */
 export async function openContainer(request: SandboxRequest): Promise<SandboxOpening> {
@@ -148,7 +143,7 @@ async function create(
 }
 
 type Preparing =
-  | { readonly kind: 'prepared'; readonly workspace: Workspace }
+  | { readonly kind: 'prepared'; readonly workspace: MountedWorkspace }
   | Extract<SandboxOpening, { kind: 'failed' }>
 
 async function tryToPrepare(

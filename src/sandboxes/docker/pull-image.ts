@@ -1,9 +1,7 @@
 import { streamOverUnixHttp } from '../../io/unix-http.ts'
 import type { SandboxFailure, SandboxRequest } from '../contract.ts'
-import { onWire } from './call-engine.ts'
+import { failureOf, onWire } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
-import { failureOf } from './failure-of.ts'
-import { imageReference } from './image-reference.ts'
 
 export type Pulled =
   | { readonly kind: 'pulled' }
@@ -81,4 +79,16 @@ function errorIn(text: string): string | null {
 function progressIn(text: string): string {
   const { status, progress } = linesIn(text).at(-1) ?? {}
   return [status, progress].filter((part) => typeof part === 'string' && part !== '').join(' ')
+}
+
+/**
+ * An image's name as the two parameters of a pull. Without a tag the engine would pull every one there is. A colon in front of the
+ * last slash belongs to the port of a registry.
+ */
+export function imageReference(image: string): { readonly fromImage: string; readonly tag: string } {
+  const digest = image.indexOf('@')
+  if (digest !== -1) return { fromImage: image.slice(0, digest), tag: image.slice(digest + 1) }
+  const colon = image.lastIndexOf(':')
+  if (colon > image.lastIndexOf('/')) return { fromImage: image.slice(0, colon), tag: image.slice(colon + 1) }
+  return { fromImage: image, tag: 'latest' }
 }

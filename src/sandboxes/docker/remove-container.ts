@@ -1,14 +1,13 @@
-import { abandoned } from './abandoned.ts'
 import { callEngine } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 import { needsNamedVolume } from './container-body.ts'
-import type { Workspace } from './workspace.ts'
+import type { MountedWorkspace } from './workspace.ts'
 
 /** Ends and removes a container, its volume and its layers. What is left, one line each. */
 export async function removeContainer(
   connection: EngineConnection,
   name: string,
-  workspace: Workspace,
+  workspace: MountedWorkspace,
 ): Promise<readonly string[]> {
   const problem = await removeByName(connection, name)
   if (problem !== null) {
@@ -33,3 +32,9 @@ export async function removeByName(connection: EngineConnection, name: string): 
   if (answer.kind === 'refused' && (answer.status === 404 || answer.status === 409)) return null
   return `The container ${name} could not be removed: ${answer.message}.`
 }
+
+/**
+ * Containers of this process that could not be removed when they were closed, for want of an engine, and how their layers are removed.
+ * The next sweep may take them.
+ */
+export const abandoned: Map<string, () => Promise<string | null>> = new Map()

@@ -2,16 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { stripSetuid } from '../../io/file-owner.ts'
 import { freeSpace } from '../../io/host.ts'
 import { streamOverUnixHttp } from '../../io/unix-http.ts'
-import type { SandboxFailure, SandboxStep, StepEnd } from '../contract.ts'
-import { beginningOf } from './beginning-of.ts'
-import { callEngine, type EngineRefusal, gone, onWire } from './call-engine.ts'
+import type { SandboxFailure, SandboxStep, SandboxStepEnd } from '../contract.ts'
+import { callEngine, type EngineRefusal, failureOf, gone, onWire } from './call-engine.ts'
 import { type Container, endLeftovers, execState, idIn, killFromOutside } from './container.ts'
-import { demultiplex } from './demultiplex.ts'
-import { failureOf } from './failure-of.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
 /** One command in the container, as the step's user. When it settles nothing of it is alive. Rejects with what `output` threw. */
-export async function runStep(container: Container, step: SandboxStep): Promise<StepEnd> {
+export async function runStep(container: Container, step: SandboxStep): Promise<SandboxStepEnd> {
   const signal = AbortSignal.any([step.signal, container.ended])
   if (signal.aborted) return { kind: 'cancelled' }
   if (container.spent !== null)
@@ -81,7 +78,7 @@ async function lastOutput(ended: Promise<void>): Promise<void> {
 async function createExec(
   { connection, name, user, env }: Container,
   step: SandboxStep,
-): Promise<{ readonly kind: 'created'; readonly id: string } | Extract<StepEnd, { kind: 'failed' }>> {
+): Promise<{ readonly kind: 'created'; readonly id: string } | Extract<SandboxStepEnd, { kind: 'failed' }>> {
   const answer = await callEngine(connection, {
     method: 'POST',
     path: `/containers/${name}/exec`,
@@ -132,7 +129,7 @@ function stopped(
   container: Container,
   why: 'timed_out' | 'cancelled' | 'threw',
   problem: EngineRefusal | null,
-): StepEnd {
+): SandboxStepEnd {
   disarm(container)
   if (why !== 'timed_out') return { kind: 'cancelled' }
   if (problem === null || problem.kind === 'aborted') return { kind: 'timed_out' }
@@ -149,7 +146,7 @@ async function judge(
   { exitCode, wasStarted }: Extract<ExecEnd, { kind: 'ended' }>,
   said: string,
   oomsBefore: number,
-): Promise<StepEnd> {
+): Promise<SandboxStepEnd> {
   const { memoryBytes } = container.request.limits
   if (oomsOf(container) > oomsBefore)
     return failed({
@@ -204,6 +201,48 @@ function asGone(connection: Container['connection'], reason: string) {
   return refusal.kind === 'aborted' ? { kind: 'gone' as const, message: reason } : refusal
 }
 
-function failed(failure: SandboxFailure): Extract<StepEnd, { kind: 'failed' }> {
+function failed(failure: SandboxFailure): Extract<SandboxStepEnd, { kind: 'failed' }> {
   return { kind: 'failed', failure }
+}
+
+/** The beginning of what came out of a step, in which the engine says why it could not start one. */
+function beginningOf(maxBytes: number): { add(content: Uint8Array): void; text(): string } {
+  let kept = Buffer.alloc(0)
+  return {
+    add: (content) => {
+      if (kept.length < maxBytes) kept = Buffer.concat([kept, content.subarray(0, maxBytes - kept.length)])
+    },
+    text: () => kept.toString('utf8'),
+  }
+}
+
+const headerBytes = 8
+
+/**
+ * Takes the stream of an exec apart: frames of a stream's number, three zeros, a length in four bytes and that many bytes. Chunks may
+ * be cut anywhere. What is inside goes on as it comes: a frame is never gathered first.
+ */
+export function demultiplex(onContent: (content: Uint8Array) => void): (chunk: Uint8Array) => void {
+  const header = new Uint8Array(headerBytes)
+  let headerFilled = 0
+  let contentLeft = 0
+  return (chunk) => {
+    let at = 0
+    while (at < chunk.length) {
+      if (contentLeft > 0) {
+        const content = chunk.subarray(at, at + contentLeft)
+        contentLeft -= content.length
+        at += content.length
+        onContent(content)
+        continue
+      }
+      const part = chunk.subarray(at, at + headerBytes - headerFilled)
+      header.set(part, headerFilled)
+      headerFilled += part.length
+      at += part.length
+      if (headerFilled < headerBytes) return
+      headerFilled = 0
+      contentLeft = new DataView(header.buffer).getUint32(4)
+    }
+  }
 }

@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest'
 import { openSandbox, runInSandbox, sandboxRequest } from '../../../test/support/open-sandbox.ts'
 import { testDocker } from '../../../test/support/sandboxes.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
-import { dockerEngine } from './docker-engine.ts'
+import { dockerEngine } from './engine.ts'
 
 const { dockerTest, env, image } = await testDocker()
 
@@ -21,7 +21,7 @@ dockerTest('a killed owner is swept after, with its layers; a living one is left
     workspace: 'overlay',
     runId: 'run_killed',
   })
-  const module = new URL('./docker-engine.ts', import.meta.url).href
+  const module = new URL('./engine.ts', import.meta.url).href
   const program = `
     const { dockerEngine } = await import(${JSON.stringify(module)})
     const request = ${JSON.stringify(request)}

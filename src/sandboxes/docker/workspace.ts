@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { makeDirectories } from '../../io/directory.ts'
-import { giveFile } from '../../io/file-owner.ts'
+import { fileOwner, giveFile, ownUser } from '../../io/file-owner.ts'
 import { mountIdMapped, unmount } from '../../io/id-mapped-mount.ts'
+import { isRoot } from '../../io/is-root.ts'
 import { pointLink } from '../../io/point-link.ts'
 import type { SandboxRequest } from '../contract.ts'
 import { type LayerDirectory, makeLayerDirectory } from './layer-directory.ts'
-import type { StepUser } from './step-user.ts'
 
 /** `/workspace`, ready to be mounted by the engine. */
-export interface Workspace {
+export interface MountedWorkspace {
   /** As the engine wants it in `Mounts`. */
   readonly mount: Readonly<Record<string, unknown>>
   /** How its volume is made; null when it is none. Podman does not read this in a mount, and has to be asked for one by name. */
@@ -31,7 +31,7 @@ export async function prepareWorkspace(
   { repository, workspace, env }: Wanted,
   user: StepUser,
   { name, labels }: { readonly name: string; readonly labels: Labels },
-): Promise<Workspace> {
+): Promise<MountedWorkspace> {
   if (workspace === 'readonly' && !user.standsForRoot)
     return { ...nothingToRemove, mount: readOnly(repository) }
   const directory = makeLayerDirectory(name, env)
@@ -95,15 +95,42 @@ async function showRepository(
   return { source: lower, shortfalls: [] }
 }
 
-function readOnly(source: string): Workspace['mount'] {
+function readOnly(source: string): MountedWorkspace['mount'] {
   return { Type: 'bind', Source: source, Target: '/workspace', ReadOnly: true }
 }
 
 /** A volume without a name of its own goes with its container. */
-function overlay(options: OverlayOptions, labels: Labels): Workspace['mount'] {
+function overlay(options: OverlayOptions, labels: Labels): MountedWorkspace['mount'] {
   return {
     Type: 'volume',
     Target: '/workspace',
     VolumeOptions: { NoCopy: true, Labels: labels, DriverConfig: { Name: 'local', Options: options } },
   }
+}
+
+/** Who steps are, inside and on the host: never root. */
+export interface StepUser {
+  readonly uid: number
+  readonly gid: number
+  /** The repository is root's, and must be shown as theirs to be of use to them. */
+  readonly standsForRoot: boolean
+}
+
+const plain = 1000
+
+/**
+ * A plain user's steps are himself, so that what they leave is his. Root's steps are the owner of the repository, so that they can
+ * work in it; when that is root again, a user without any power.
+ */
+export function stepUser(repository: string): StepUser {
+  if (!isRoot()) return { ...ownUser(), standsForRoot: false }
+  const { uid, gid } = fileOwner(repository)
+  if (uid === 0) return { uid: plain, gid: plain, standsForRoot: true }
+  return { uid, gid: gid === 0 ? uid : gid, standsForRoot: false }
+}
+
+/** The idle process that holds a container open is somebody else, so that steps cannot end it, nor their end include it. */
+export function holderUser({ uid }: StepUser): string {
+  const other = uid === 65_534 ? 65_533 : 65_534
+  return `${other}:${other}`
 }

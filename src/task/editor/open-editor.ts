@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { builtinToolCall } from '../../agents/builtin/hooks.ts'
 import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
 import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
-import { ownVariables } from '../../config/own-variables.ts'
+import { agentVariables } from '../../config/agent-variables.ts'
 import type { ResolvedAgent } from '../../config/resolve-agent.ts'
 import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { Redaction } from '../../core/redaction.ts'
@@ -170,7 +170,7 @@ function plainEnvironment({ agent, modelLink, host }: EditorOptions, { home, scr
   const inherit = Object.keys(host).filter((name) => name.startsWith('HARNESS_'))
   return {
     ...hermeticEnv({ host, home, tmp: scratch, inherit }),
-    ...ownVariables(agent, host, modelLink !== null),
+    ...agentVariables(agent, host, modelLink !== null),
   }
 }
 

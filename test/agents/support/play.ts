@@ -11,9 +11,8 @@ import type {
   Responder,
   SessionReport,
 } from '../../../src/models/boundary/contract.ts'
-import { createFaultPlan } from '../../../src/models/boundary/faults.ts'
+import { createFaultPlan, parseFault } from '../../../src/models/boundary/faults.ts'
 import { openBoundary } from '../../../src/models/boundary/open-boundary.ts'
-import { parseFault } from '../../../src/models/boundary/parse-fault.ts'
 import { createScriptResponder } from '../../../src/models/boundary/script/responder.ts'
 import { boundaryScriptSchema } from '../../../src/models/boundary/script/schema.ts'
 import { createBudget } from '../../../src/models/budget.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Tool, ToolAnswer } from '../../../models/contract.ts'
+import type { Tool, ToolResult } from '../../../models/contract.ts'
 
 /** Where the tools of one run work. */
 export interface ToolPlace {
@@ -18,12 +18,12 @@ export function defineTool<Input extends z.ZodType>({
   readonly name: string
   readonly description: string
   readonly input: Input
-  run(input: z.output<Input>, signal: AbortSignal): Promise<ToolAnswer> | ToolAnswer
+  run(input: z.output<Input>, signal: AbortSignal): Promise<ToolResult> | ToolResult
 }): Tool {
   return { ...rest, input: schema, run: async (input, { signal }) => run(schema.parse(input), signal) }
 }
 
 /** What the model is told when a tool could not do it. */
-export function refused(output: string): ToolAnswer {
+export function refused(output: string): ToolResult {
   return { output, isError: true }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listDirectory, showPath } from '../../../io/list-directory.ts'
 import { isDirectory } from '../../../io/path-kind.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
-import type { Tool, ToolAnswer } from '../../../models/contract.ts'
+import type { Tool, ToolResult } from '../../../models/contract.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
 import { filesBelow, workspacePath } from './workspace-files.ts'
 
@@ -33,7 +33,7 @@ function entriesOf(directory: string): string[] {
     .sort()
 }
 
-function listing(entries: readonly string[]): ToolAnswer {
+function listing(entries: readonly string[]): ToolResult {
   if (entries.length === 0) return { output: 'It is empty.' }
   const shown = entries.slice(0, maxEntries)
   const rest = entries.length - shown.length

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type CappedOutput, cappedOutput, cappedText } from '../../../io/capped-output.ts'
 import { type ExecResult, exec, shell } from '../../../io/exec.ts'
-import type { Tool, ToolAnswer } from '../../../models/contract.ts'
+import type { Tool, ToolResult } from '../../../models/contract.ts'
 import { defineTool, type ToolPlace } from './define-tool.ts'
 
 const maxOutputBytes = 32 * 1024
@@ -41,7 +41,7 @@ export function runTool({ workspace, env }: ToolPlace): Tool {
   })
 }
 
-function answerOf(result: ExecResult, output: CappedOutput, timeoutSecs: number): ToolAnswer {
+function answerOf(result: ExecResult, output: CappedOutput, timeoutSecs: number): ToolResult {
   const text = cappedText(output)
   const note = noteOn(result, timeoutSecs)
   const lineEnd = text === '' || text.endsWith('\n') || note === '' ? '' : '\n'

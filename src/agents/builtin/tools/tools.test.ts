@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { createFixture, type FsFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
-import type { ToolAnswer } from '../../../models/contract.ts'
+import type { ToolResult } from '../../../models/contract.ts'
 import { createTools } from './index.ts'
 
 describe.concurrent('read', () => {
@@ -242,7 +242,7 @@ async function repository(tree: Record<string, string>): Promise<FsFixture> {
   return files
 }
 
-function use(files: FsFixture, name: string, input: object): Promise<ToolAnswer> {
+function use(files: FsFixture, name: string, input: object): Promise<ToolResult> {
   return useIn(files.path, name, input)
 }
 
@@ -251,7 +251,7 @@ async function useIn(
   name: string,
   input: object,
   signal: AbortSignal = new AbortController().signal,
-): Promise<ToolAnswer> {
+): Promise<ToolResult> {
   const env = { PATH: process.env.PATH ?? '', GIVEN: 'yes' }
   const tool = createTools({ workspace: workspace.replace(/\/$/, ''), env }).find((one) => one.name === name)
   if (tool === undefined) throw new Error(`no tool ${name}`)

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../../core/trial.ts'
 import type { Api, CallKind, Responder } from '../contract.ts'
-import type { Places } from './places.ts'
+import type { RecordedDirectories } from './recorded-directories.ts'
 
 /** A recording of what passed between an agent and its model: a directory a person can read. */
 export interface Cassette {
@@ -23,7 +23,7 @@ export interface CassetteOptions {
   readonly dir: string
   readonly mode: CassetteMode
   /** Where this trial works: other directories than those of the recording. */
-  readonly places: Places
+  readonly places: RecordedDirectories
   /** What is asked when the recording has no answer; never asked in mode `strict`. */
   readonly upstream: Responder | null
   /** Hides secrets; doing it twice changes nothing more. */

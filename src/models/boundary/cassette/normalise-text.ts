@@ -1,6 +1,6 @@
 import { hideMoments } from './normalise-moments.ts'
 import { hidePhrases } from './normalise-phrases.ts'
-import type { PlaceCodec } from './places.ts'
+import type { PlaceCodec } from './recorded-directories.ts'
 
 export interface TextRules {
   readonly places: PlaceCodec

@@ -1,32 +1,40 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createNormaliser, type RawRequest } from './normalise.ts'
-import { createPlaceCodec, type Places } from './places.ts'
+import { createPlaceCodec, type RecordedDirectories } from './recorded-directories.ts'
 
 const now = Date.UTC(2026, 10, 15, 6, 7, 12)
 const dayMs = 86_400_000
 
-function world(places: Places, at = now, redact = (text: string) => text) {
+function world(places: RecordedDirectories, at = now, redact = (text: string) => text) {
   const normalise = createNormaliser({ places: createPlaceCodec(places), moments: [at], redact })
   return (body: unknown, path = '/v1/messages?beta=true') =>
     normalise({ method: 'POST', path, body }, 'anthropic')
 }
 
-const here: Places = { workspace: '/tmp/run/a.b/ws', home: '/tmp/run/a.b/home', tmp: '/tmp/run/a.b/tmp' }
-const there: Places = { workspace: '/var/x/trial-2/work', home: '/var/x/trial-2/h', tmp: '/var/x/trial-2/t' }
+const here: RecordedDirectories = {
+  workspace: '/tmp/run/a.b/ws',
+  home: '/tmp/run/a.b/home',
+  tmp: '/tmp/run/a.b/tmp',
+}
+const there: RecordedDirectories = {
+  workspace: '/var/x/trial-2/work',
+  home: '/var/x/trial-2/h',
+  tmp: '/var/x/trial-2/t',
+}
 const later = now + 400 * dayMs + 11 * 3_600_000
 
-function textOf(places: Places, text: string, at = now): unknown {
+function textOf(places: RecordedDirectories, text: string, at = now): unknown {
   return world(places, at)({ messages: [{ role: 'user', content: text }] }).body
 }
 
-function outputOf(places: Places, content: string, at = now): unknown {
+function outputOf(places: RecordedDirectories, content: string, at = now): unknown {
   const block = { type: 'tool_result', tool_use_id: 'toolu_1', content }
   return world(places, at)({ messages: [{ role: 'user', content: [block] }] }).body
 }
 
 /** As Claude Code sends it, in one world and in another. */
-function claudeRequest(places: Places, at: number, seed: string): unknown {
+function claudeRequest(places: RecordedDirectories, at: number, seed: string): unknown {
   const { workspace, home } = places as Record<string, string>
   const dashed = workspace?.replaceAll(/[^A-Za-z0-9]/g, '-')
   const date = new Date(at)

@@ -1,8 +1,6 @@
 import type { Api } from '../contract.ts'
-import { createIdNumbers, type IdNumbers } from './id-numbers.ts'
-import { isArgument } from './is-argument.ts'
-import { inOrderOfCalls } from './normalise-results.ts'
 import { createTextNormaliser, type NormaliseText, type TextRules } from './normalise-text.ts'
+import { createIdNumbers, type IdNumbers, inOrderOfCalls, isArgument } from './tool-call-ids.ts'
 
 /** A request without anything that differs from run to run: equal ones ask the same. */
 export interface NormalRequest {

@@ -1,17 +1,10 @@
 import { join } from 'node:path'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { GantryError } from '../../../core/error.ts'
-import { namesIn, readTextIfExists } from '../../../io/directory.ts'
+import { moveIfExists, namesIn, readTextIfExists } from '../../../io/directory.ts'
 import { readJsonIfExists } from '../../../io/files.ts'
+import { lockHolder } from '../../../io/lock.ts'
 import { pathKind } from '../../../io/path-kind.ts'
-import {
-  anyIndexSchema,
-  type CassetteIndex,
-  type ExchangeFile,
-  exchangeSchema,
-  formatVersion,
-  indexSchema,
-} from './exchange-file.ts'
 
 export const indexName = 'cassette.json'
 const again = 'Record it again.'
@@ -114,3 +107,72 @@ function otherVersion(
     { hint: `${again.slice(0, -1)}, or replay it with the Gantry that recorded it.`, at: { file } },
   )
 }
+
+/** Names beside the directory of a cassette. */
+export function beside(dir: string): {
+  readonly lock: string
+  /** A new recording, until it is whole. */
+  readonly recording: string
+  /** The old one, while it is being replaced. */
+  readonly old: string
+} {
+  return { lock: `${dir}.lock`, recording: `${dir}.recording`, old: `${dir}.old` }
+}
+
+/** Ends a replacement that a crash broke off between its two renames: the new cassette if it is whole, else the old one. */
+export function recoverCassette(dir: string): void {
+  const { lock, recording, old } = beside(dir)
+  if (pathKind(dir) !== null || lockHolder(lock) !== null) return
+  if (hasCassette(recording) && readIndex(recording)?.complete === true) moveIfExists(recording, dir)
+  else if (hasCassette(old)) moveIfExists(old, dir)
+}
+
+/** Changes when an older Gantry could not read what a newer one writes, or the other way round. */
+export const formatVersion = 1
+
+/** Only this much is sure about an index of any version. */
+const anyIndexSchema = z.looseObject({ format: z.number(), gantry: z.string().optional() })
+
+const indexSchema = z.strictObject({
+  format: z.literal(formatVersion),
+  gantry: z.string().describe('The version of Gantry that recorded it.'),
+  recorded_at: z.iso.datetime().describe('When the recording began.'),
+  facts: z.record(z.string(), z.unknown()).describe('What was recorded: agent, model and the like.'),
+  exchanges: z.int().min(0).describe('How many exchanges there are.'),
+  complete: z.boolean().describe('False while it is being recorded, and when that was broken off.'),
+})
+
+export type CassetteIndex = z.infer<typeof indexSchema>
+
+const exchangeSchema = z.strictObject({
+  exchange: z.int().min(1),
+  at: z.iso.datetime(),
+  api: z.enum(['anthropic', 'openai-chat', 'openai-responses', 'gemini']),
+  kind: z.enum(['turn', 'side', 'compaction', 'count_tokens', 'list_models']),
+  model: z.string(),
+  request: z.strictObject({
+    method: z.string(),
+    path: z.string(),
+    continues: z.int().min(1).optional(),
+    kept: z.record(z.string(), z.int().min(1)).optional(),
+    dropped: z.array(z.string()).optional(),
+    body: z.unknown(),
+  }),
+  response: z.strictObject({
+    status: z.int().min(100).max(599),
+    headers: z.record(z.string(), z.string()),
+    events: z
+      .array(
+        z.strictObject({
+          event: z.string().optional(),
+          data: z.unknown().optional(),
+          text: z.unknown().optional(),
+        }),
+      )
+      .optional(),
+    json: z.unknown().optional(),
+    text: z.unknown().optional(),
+  }),
+})
+
+export type ExchangeFile = z.infer<typeof exchangeSchema>

@@ -1,6 +1,6 @@
 import { waitUnless } from '../abort.ts'
 import type { IncomingCall, Reply } from '../contract.ts'
-import { type Delivery, deliveryOf } from '../delivery.ts'
+import { type Delivery, deliveryOf } from '../deliver.ts'
 
 /** An answer that is worth keeping. */
 export interface KeptReply {

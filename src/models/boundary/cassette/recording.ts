@@ -1,24 +1,36 @@
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { GantryError } from '../../../core/error.ts'
+import { version } from '../../../core/version.ts'
 import { makeDirectories, moveIfExists } from '../../../io/directory.ts'
-import { removeTree } from '../../../io/files.ts'
+import { removeTree, writeFileAtomic, writeJsonAtomic } from '../../../io/files.ts'
 import { acquireLock, type Lock, lockHolder } from '../../../io/lock.ts'
-import { pathKind } from '../../../io/path-kind.ts'
+import { isFile, pathKind } from '../../../io/path-kind.ts'
+import { sha256 } from '../../../io/sha256.ts'
 import type { IncomingCall } from '../contract.ts'
 import type { CassetteMode } from './contract.ts'
-import type { CassetteIndex, ExchangeFile } from './exchange-file.ts'
-import { replaceNames, storeNames } from './handed-names.ts'
 import { loadTape, unpackResponse } from './load-tape.ts'
 import { type Normalise, type NormalRequest, namesTakenFrom } from './normalise.ts'
-import { packValue } from './pack-value.ts'
-import type { PlaceCodec } from './places.ts'
-import { blobReader, countExchanges, hasCassette, readExchange, readIndex } from './read-directory.ts'
+import { type BlobWriter, packValue } from './pack-value.ts'
+import {
+  beside,
+  blobPath,
+  blobReader,
+  type CassetteIndex,
+  countExchanges,
+  type ExchangeFile,
+  exchangeName,
+  formatVersion,
+  hasCassette,
+  indexName,
+  readExchange,
+  readIndex,
+} from './read-directory.ts'
 import type { KeptReply } from './record-reply.ts'
-import { beside } from './recover.ts'
+import type { PlaceCodec } from './recorded-directories.ts'
 import { type EarlierRequest, shareRequest } from './share-request.ts'
 import { readResponse } from './stored-response.ts'
 import type { Tape } from './tape.ts'
-import { type CassetteWriter, createWriter } from './writer.ts'
+import { replaceNames, storeNames } from './tool-call-ids.ts'
 
 export interface RecordingOptions {
   readonly dir: string
@@ -209,4 +221,40 @@ function redactFacts(
     typeof value === 'string' ? redact(value) : value,
   )
   return hidden
+}
+
+/** Writes into one directory. Everything is atomic; the index says `complete: false` until `finish`. */
+interface CassetteWriter extends BlobWriter {
+  begin(): void
+  exchange(file: ExchangeFile): void
+  finish(exchanges: number): void
+}
+
+function createWriter(
+  dir: string,
+  about: { readonly recordedAt: string; readonly facts: Readonly<Record<string, unknown>> },
+): CassetteWriter {
+  const writeIndex = (exchanges: number, complete: boolean): void => {
+    const { recordedAt, facts } = about
+    const index: CassetteIndex = {
+      format: formatVersion,
+      gantry: version,
+      recorded_at: recordedAt,
+      facts: { ...facts },
+      exchanges,
+      complete,
+    }
+    writeJsonAtomic(join(dir, indexName), index)
+  }
+  return {
+    begin: () => writeIndex(0, false),
+    put: (text) => {
+      const name = sha256(text).slice(0, 16)
+      const path = blobPath(dir, name)
+      if (!isFile(path)) writeFileAtomic(path, text)
+      return name
+    },
+    exchange: (file) => writeJsonAtomic(join(dir, exchangeName(file.exchange)), file),
+    finish: (exchanges) => writeIndex(exchanges, true),
+  }
 }

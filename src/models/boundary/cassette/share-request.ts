@@ -1,6 +1,6 @@
 import { isObject } from '../../../core/json-fields.ts'
-import { canonical } from './canonical.ts'
 import type { NormalRequest } from './normalise.ts'
+import { canonical } from './tape.ts'
 
 /**
  * A request as it is stored. An agent sends the whole conversation with every turn; only what is new since an earlier

@@ -1,7 +1,5 @@
 import { sha256 } from '../../../io/sha256.ts'
 import type { Api, CallKind } from '../contract.ts'
-import { canonical } from './canonical.ts'
-import { withoutLineOrder } from './line-order.ts'
 import type { NormalRequest } from './normalise.ts'
 import type { StoredResponse } from './stored-response.ts'
 
@@ -80,4 +78,37 @@ function looseQuestion(api: Api, request: NormalRequest): string | null {
 
 function question(api: Api, { method, path, body }: NormalRequest): string {
   return sha256(`${api} ${method} ${path}\n${canonical(body)}`)
+}
+
+/**
+ * Codex and Copilot read what a command prints to stdout and to stderr through two pipes and join the pieces as they come, so
+ * that the same command gives its lines in another order the next time. These are their marks on such a result.
+ */
+const fromTwoPipes = /^Chunk ID: |^Wall time: |<shellId: /m
+
+/** The same value, with the lines of such results sorted; null when there is none in it. */
+function withoutLineOrder(value: unknown): unknown {
+  let isChanged = false
+  const walk = (item: unknown): unknown => {
+    if (typeof item === 'string') {
+      if (!fromTwoPipes.test(item)) return item
+      isChanged = true
+      return item.split('\n').sort().join('\n')
+    }
+    if (Array.isArray(item)) return item.map(walk)
+    if (typeof item !== 'object' || item === null) return item
+    return Object.fromEntries(Object.entries(item).map(([key, field]) => [key, walk(field)]))
+  }
+  const walked = walk(value)
+  return isChanged ? walked : null
+}
+
+const known = new WeakMap<object, string>()
+
+/** JSON of a normal value, made once per object. Normal values have their keys in order, so equal ones have equal JSON. */
+export function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const text = known.get(value) ?? JSON.stringify(value)
+  known.set(value, text)
+  return text
 }

@@ -1,19 +1,15 @@
 import type { ModelCall, Reply, Responder } from '../contract.ts'
 import type { EncodedReply } from '../wire/contract.ts'
-import { answersIn, opening } from './conversation.ts'
+import { answersIn, lastMessage, opening, subagentWait } from './conversation.ts'
 import { inputTokens } from './estimate-usage.ts'
-import { fillPlaces, type Places } from './places.ts'
-import { ruleFits } from './rule-fits.ts'
-import type { BoundaryScript, ScriptTurn } from './schema.ts'
-import { subagentWait } from './subagent-wait.ts'
-import { createTurnList, type TurnList } from './turn-list.ts'
+import type { BoundaryScript, ScriptRule, ScriptTurn } from './schema.ts'
 import { replyWith, replyWithCall } from './turn-reply.ts'
 import { viewWorkspace } from './workspace-view.ts'
 
 const defaultSide: ScriptTurn = { text: 'Scripted session' }
 
 /** Answers from a script. One responder belongs to one session: it remembers which errors were given. */
-export function createScriptResponder(script: BoundaryScript, places: Places = {}): Responder {
+export function createScriptResponder(script: BoundaryScript, places: ScriptDirectories = {}): Responder {
   const { turns, rules, side, compaction, models, pick } = fillPlaces(script, places)
   const view = viewWorkspace(places.workspace)
   const ruled = rules.map((rule, index) => ({
@@ -70,4 +66,112 @@ function createPart(name: string, list: TurnList): Part {
 
 function verbatim({ status, headers, chunks }: EncodedReply): Reply {
   return { kind: 'verbatim', status, headers, body: chunks }
+}
+
+/** Directories of the trial a script may name without knowing them. */
+export interface ScriptDirectories {
+  readonly workspace?: string
+  readonly home?: string
+  readonly tmp?: string
+}
+
+/**
+ * The same value with `{workspace}`, `{home}` and `{tmp}` replaced in every string of it. A place that is not known stays as
+ * written, as does everything else in braces; keys of objects are left alone.
+ */
+function fillPlaces<T>(value: T, places: ScriptDirectories): T {
+  // Strings become strings and nothing else changes, so the shape is that of the argument.
+  return fill(value, places) as T
+}
+
+function fill(value: unknown, places: ScriptDirectories): unknown {
+  if (typeof value === 'string') return fillText(value, places)
+  if (Array.isArray(value)) return value.map((item) => fill(item, places))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fill(field, places)]))
+}
+
+function fillText(text: string, places: ScriptDirectories): string {
+  return text.replaceAll(
+    /\{(workspace|home|tmp)\}/g,
+    (whole, name: keyof ScriptDirectories) => places[name] ?? whole,
+  )
+}
+
+/** Do all conditions hold? The middle of the conversation is never looked at: words in it come back again and again. */
+function ruleFits({ when }: Pick<ScriptRule, 'when'>, call: ModelCall): boolean {
+  return (
+    (when.kind === 'any' || when.kind === call.kind) &&
+    (when.system === undefined || call.system.includes(when.system)) &&
+    (when.last_message === undefined || lastMessage(call).includes(when.last_message)) &&
+    (when.prompt === undefined || opening(call).includes(when.prompt)) &&
+    (when.model === undefined || call.model.includes(when.model)) &&
+    (when.api === undefined || when.api === call.api) &&
+    (when.tool === undefined || call.tools.includes(when.tool))
+  )
+}
+
+/** A turn and the number by which its calls are told from those of other turns, from 1. */
+interface PickedTurn {
+  readonly turn: ScriptTurn
+  readonly number: number
+}
+
+/** Gives the turns of one list. `answers` is how many answers of the model are in the request. */
+interface TurnList {
+  pick(answers: number): PickedTurn
+}
+
+export function createTurnList(turns: readonly ScriptTurn[], pick: 'index' | 'sequence'): TurnList {
+  return pick === 'index' ? byIndex(turns) : bySequence(turns)
+}
+
+/**
+ * The same request gets the same turn, however often it comes, but for errors: they stand before the answer they are
+ * written in front of, and each is given as often as it says.
+ */
+function byIndex(turns: readonly ScriptTurn[]): TurnList {
+  const steps = stepsOf(turns)
+  const given = steps.map(() => 0)
+  return {
+    pick(answers) {
+      const at = Math.min(answers, steps.length - 1)
+      const turn = turnAt(steps[at] ?? [], given[at] ?? 0)
+      if (turn.error !== undefined) given[at] = (given[at] ?? 0) + 1
+      return { turn, number: answers + 1 }
+    },
+  }
+}
+
+function bySequence(turns: readonly ScriptTurn[]): TurnList {
+  let calls = 0
+  return {
+    pick() {
+      calls += 1
+      return { turn: turnAt(turns, calls - 1), number: calls }
+    },
+  }
+}
+
+/** Cut behind every answer, since only an answer moves the index on. */
+function stepsOf(turns: readonly ScriptTurn[]): ScriptTurn[][] {
+  const steps: ScriptTurn[][] = [[]]
+  for (const [index, turn] of turns.entries()) {
+    steps.at(-1)?.push(turn)
+    if (turn.error === undefined && index < turns.length - 1) steps.push([])
+  }
+  return steps
+}
+
+/** Which turn the call gets that comes after `earlier` others. The last one goes on without end. */
+function turnAt(turns: readonly ScriptTurn[], earlier: number): ScriptTurn {
+  let left = earlier
+  for (const turn of turns.slice(0, -1)) {
+    const times = turn.error?.times ?? 1
+    if (left < times) return turn
+    left -= times
+  }
+  const last = turns.at(-1)
+  if (last === undefined) throw new RangeError('a list of turns is never empty')
+  return last
 }

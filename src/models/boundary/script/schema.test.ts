@@ -2,8 +2,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { GantryError } from '../../../core/error.ts'
-import { readBoundaryScript } from './read-boundary-script.ts'
-import { boundaryScriptSchema } from './schema.ts'
+import { boundaryScriptSchema, readBoundaryScript } from './schema.ts'
 
 test('a short script is enough', () => {
   expect(boundaryScriptSchema.parse({ turns: [{ text: 'Hello.' }] })).toEqual({

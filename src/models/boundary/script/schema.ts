@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readYaml } from '../../../io/yaml.ts'
 import { faultsSchema } from '../faults.ts'
 import { callSchema } from './call-schema.ts'
 
@@ -155,3 +156,8 @@ export type BoundaryScript = z.output<typeof boundaryScriptSchema>
 export type ScriptTurn = z.output<typeof turnSchema>
 export type ScriptRule = BoundaryScript['rules'][number]
 export type ScriptError = z.output<typeof errorSchema>
+
+/** Throws GantryError INVALID_FILE with `file:line:col`, or NOT_FOUND. */
+export function readBoundaryScript(path: string): BoundaryScript {
+  return readYaml(path, boundaryScriptSchema).value
+}

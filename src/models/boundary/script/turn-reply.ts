@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Block, ModelCall, Reply } from '../contract.ts'
+import { spawnAgent, subagentMark } from './conversation.ts'
 import { usageOf } from './estimate-usage.ts'
 import type { ScriptError, ScriptTurn } from './schema.ts'
-import { spawnAgent, subagentMark } from './subagent-wait.ts'
-import { speak, speakLast, type ToolUse } from './tool-words.ts'
+import { type AgentToolCall, finishCalls, translateCall } from './translate-call.ts'
 import type { WorkspaceView } from './workspace-view.ts'
 
 interface ReplyContext {
@@ -29,18 +29,18 @@ function answer(turn: ScriptTurn, { call, id, view }: ReplyContext): Reply {
   let made = 0
   if (thinking !== undefined) blocks.push({ kind: 'thinking', text: thinking })
   if (text !== undefined) blocks.push({ kind: 'text', text })
-  const use = ({ name, input, id: given }: ToolUse, mark = ''): void => {
+  const use = ({ name, input, id: given }: AgentToolCall, mark = ''): void => {
     made += 1
     blocks.push({ kind: 'tool_call', id: given ?? `${id}_${made}${mark}`, name, input })
   }
   for (const wanted of calls) {
-    const spoken = speak(wanted, call.tools, view)
-    if (spoken.kind === 'speechless') return fail({ status: 400, message: spoken.problem })
+    const spoken = translateCall(wanted, call.tools, view)
+    if (spoken.kind === 'unsupported') return fail({ status: 400, message: spoken.problem })
     const isAwaited = wanted.subagent !== undefined
     for (const one of spoken.uses) use(one, isAwaited && one.name === spawnAgent ? subagentMark : '')
   }
   if (calls.length === 0 && stop === undefined)
-    for (const one of speakLast(text ?? '', call.tools, view)) use(one)
+    for (const one of finishCalls(text ?? '', call.tools, view)) use(one)
   return {
     kind: 'turn',
     turn: {

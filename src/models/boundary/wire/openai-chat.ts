@@ -1,6 +1,5 @@
 import type { WireFormat } from './contract.ts'
-import { encodeFailure } from './openai/failure.ts'
-import { encodeCount, encodeModels } from './openai/reply.ts'
+import { encodeCount, encodeFailure, encodeModels } from './openai/failure.ts'
 import { encode } from './openai-chat/encode.ts'
 import { mergeDeltas } from './openai-chat/merge-deltas.ts'
 import { readCall } from './openai-chat/read-call.ts'

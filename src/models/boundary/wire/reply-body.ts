@@ -1,5 +1,6 @@
-import type { SseEvent } from './contract.ts'
-import { parseJson } from './json.ts'
+import type { JsonObject } from '../../../core/json-fields.ts'
+import type { ReplyReader, ReplyReading, SseEvent } from './contract.ts'
+import { asJson, parseJson } from './json.ts'
 import { createSseReader, type SseReader } from './sse.ts'
 
 /**
@@ -29,6 +30,28 @@ export function createReplyBody(
         events.push(text)
         events.end()
       }
+    },
+  }
+}
+
+/** What is known of an answer while it is read. */
+export interface ReplyDraft {
+  readEvent(event: SseEvent): void
+  /** A whole answer. */
+  readBody(body: JsonObject): void
+  finish(): ReplyReading
+}
+
+export function createReplyReader(contentType: string, draft: ReplyDraft): ReplyReader {
+  const body = createReplyBody(contentType, {
+    onEvent: draft.readEvent,
+    onDocument: (document) => draft.readBody(asJson(document)),
+  })
+  return {
+    push: body.push,
+    end: () => {
+      body.end()
+      return draft.finish()
     },
   }
 }

@@ -1,8 +1,11 @@
 import { formatDuration } from '../../../core/duration.ts'
-import { batchSize } from '../../../models/batch/batch-size.ts'
-import { openBatchJournal } from '../../../models/batch/journal.ts'
-import { remindingSleep } from '../../../models/batch/reminding-sleep.ts'
-import { callsWait, toldJournal } from '../../../models/batch/told-journal.ts'
+import {
+  batchSize,
+  callsWait,
+  openBatchJournal,
+  remindingSleep,
+  reportingJournal,
+} from '../../../models/batch/journal.ts'
 import type { Model } from '../../../models/contract.ts'
 import { type ModelContext, resolveBatchingModel } from '../../../models/index.ts'
 import { type AskText, structured } from '../../../models/structured.ts'
@@ -83,7 +86,7 @@ async function openBatches({
   const journal = openBatchJournal(journalPath)
   const batching = await resolveBatchingModel(model.name, {
     ...access,
-    journal: toldJournal(journal, { note, comeBack: 'gantry plugin resume' }),
+    journal: reportingJournal(journal, { note, comeBack: 'gantry plugin resume' }),
     minimum: config.batch_threshold,
     pollMs: config.poll_interval_ms,
     batchTimeoutMs: config.batch_timeout_ms,

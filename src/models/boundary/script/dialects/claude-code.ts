@@ -1,5 +1,4 @@
-import { commandDescription } from './command-description.ts'
-import type { Dialect } from './contract.ts'
+import { commandDescription, type Dialect } from './contract.ts'
 
 export const claudeCode: Dialect = {
   agent: 'Claude Code',

@@ -1,7 +1,6 @@
-import { spawnAgent } from '../subagent-wait.ts'
-import type { Dialect } from './contract.ts'
+import { spawnAgent } from '../conversation.ts'
+import { type Dialect, slug } from './contract.ts'
 import { patchEdit, patchWrite } from './patch-files.ts'
-import { slug } from './slug.ts'
 
 export const codex: Dialect = {
   agent: 'Codex',

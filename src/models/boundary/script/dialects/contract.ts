@@ -29,3 +29,14 @@ export interface Dialect {
   readonly marks: readonly string[]
   readonly words: { readonly [Name in keyof Acts]?: readonly Word<Acts[Name]>[] }
 }
+
+/** A name that agents accept for a task, made of a few words. */
+export function slug(text: string, joint: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, joint)
+    .slice(0, 60)
+}
+
+/** For agents that want to be told what a command is for. */
+export const commandDescription = 'Scripted command'

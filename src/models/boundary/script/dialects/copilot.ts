@@ -1,8 +1,6 @@
 import { dirname } from 'node:path'
-import { commandDescription } from './command-description.ts'
-import type { Dialect } from './contract.ts'
+import { commandDescription, type Dialect, slug } from './contract.ts'
 import { patchEdit, patchWrite } from './patch-files.ts'
-import { slug } from './slug.ts'
 
 export const copilot: Dialect = {
   agent: 'Copilot CLI',

@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { Block, ModelCall, StopReason, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
-import { cutText } from '../cut-text.ts'
+import { cutText, toolInput } from '../json.ts'
 import { encodeSse } from '../sse.ts'
-import { toolInput } from '../tool-input.ts'
 import { writeUsage } from './usage.ts'
 
 const stopReasons: Record<StopReason, string> = {

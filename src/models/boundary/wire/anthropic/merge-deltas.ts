@@ -1,7 +1,6 @@
 import type { SseEvent } from '../contract.ts'
 import { joinDeltas } from '../join-deltas.ts'
 import { asJson, layOver } from '../json.ts'
-import { readDelta } from './delta.ts'
 
 export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
   return joinDeltas(events, {
@@ -17,4 +16,24 @@ export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
     },
     isAside: ({ type }) => type === 'ping',
   })
+}
+
+/** The field of each kind of delta that goes on where the last one stopped. */
+const growing = { text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json' } as const
+
+interface Delta {
+  readonly field: (typeof growing)[keyof typeof growing]
+  readonly text: string
+}
+
+/** null: a delta that adds to no text, such as a signature or a citation. */
+export function readDelta(told: unknown): Delta | null {
+  const delta = asJson(told)
+  const field = isGrowing(delta.type) ? growing[delta.type] : undefined
+  const text = field === undefined ? undefined : delta[field]
+  return field !== undefined && typeof text === 'string' ? { field, text } : null
+}
+
+function isGrowing(type: unknown): type is keyof typeof growing {
+  return typeof type === 'string' && Object.hasOwn(growing, type)
 }

@@ -3,7 +3,7 @@ import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading } from '../contract.ts'
 import { asJson, parseJson } from '../json.ts'
 import { createReplyBody } from '../reply-body.ts'
-import { readDelta } from './delta.ts'
+import { readDelta } from './merge-deltas.ts'
 import { readUsage } from './usage.ts'
 
 export function createReader(contentType: string): ReplyReader {

@@ -1,7 +1,7 @@
 import type { Block, ModelCall, StopReason, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
-import { cutText } from '../cut-text.ts'
-import { jsonReply, streamReply } from '../openai/reply.ts'
+import { cutText } from '../json.ts'
+import { jsonReply, streamReply } from '../openai/failure.ts'
 import { chatUsage, writeUsage } from '../openai/usage.ts'
 import { encodeSse } from '../sse.ts'
 

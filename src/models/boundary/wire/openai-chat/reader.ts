@@ -3,9 +3,9 @@ import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading, SseEvent } from '../contract.ts'
 import { asJson, jsonText, parseJson } from '../json.ts'
 import { errorOfBody } from '../openai/failure.ts'
-import { createReplyReader, type ReplyDraft } from '../openai/read-reply.ts'
 import { chatUsage, readUsage } from '../openai/usage.ts'
 import { joinedText, readArguments, textOf, wordOf } from '../openai/words.ts'
+import { createReplyReader, type ReplyDraft } from '../reply-body.ts'
 import { readToolCalls } from './read-call.ts'
 
 export function createReader(contentType: string): ReplyReader {

@@ -1,5 +1,16 @@
-import { cutText } from '../cut-text.ts'
-import type { CallItem, MessageItem, OutputItem, ReasoningItem } from './output-items.ts'
+import type { ModelCall, Turn } from '../../contract.ts'
+import type { EncodedReply, ReplyFacts } from '../contract.ts'
+import { cutText } from '../json.ts'
+import { jsonReply, streamReply } from '../openai/failure.ts'
+import { responsesUsage, writeUsage } from '../openai/usage.ts'
+import { encodeSse } from '../sse.ts'
+import {
+  type CallItem,
+  type MessageItem,
+  type OutputItem,
+  outputItem,
+  type ReasoningItem,
+} from './output-items.ts'
 
 /** An event without its number. */
 export type ResponseEvent = Readonly<Record<string, unknown>> & { readonly type: string }
@@ -85,4 +96,44 @@ function callEvents(item: CallItem, at: At): readonly ResponseEvent[] {
     case 'tool_search_call':
       return []
   }
+}
+
+export function encode(turn: Turn, call: ModelCall, facts: ReplyFacts): EncodedReply {
+  const output = turn.blocks.map((block, index) => outputItem(block, index, call, facts.id))
+  const begun = {
+    id: `resp_${facts.id}`,
+    object: 'response',
+    created_at: facts.created,
+    status: 'in_progress',
+    error: null,
+    incomplete_details: null,
+    model: turn.model ?? call.model,
+    output: [],
+    usage: null,
+  }
+  const ended = { ...begun, ...ending(turn), output, usage: writeUsage(responsesUsage, turn.usage) }
+  if (!call.stream) return jsonReply(ended)
+  const events: readonly ResponseEvent[] = [
+    { type: 'response.created', response: begun },
+    { type: 'response.in_progress', response: begun },
+    ...output.flatMap(itemEvents),
+    { type: `response.${ended.status}`, response: ended },
+  ]
+  return streamReply(events.map(encodeEvent))
+}
+
+function ending({ stop }: Turn): { status: 'completed' | 'incomplete'; incomplete_details: unknown } {
+  switch (stop) {
+    case 'end':
+    case 'tools':
+      return { status: 'completed', incomplete_details: null }
+    case 'length':
+      return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    case 'refusal':
+      return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
+  }
+}
+
+function encodeEvent({ type, ...rest }: ResponseEvent, index: number): string {
+  return encodeSse({ event: type, data: JSON.stringify({ type, sequence_number: index, ...rest }) })
 }

@@ -1,0 +1,115 @@
+import type { ScriptCall } from './call-schema.ts'
+import type { Acts, Dialect, Word } from './dialects/contract.ts'
+import { dialects } from './dialects/index.ts'
+import type { WorkspaceView } from './workspace-view.ts'
+
+/** What it takes, in the words of the agent that offers the tools: nearly always the use of one tool. */
+export type TranslatedCall =
+  | { readonly kind: 'uses'; readonly uses: readonly AgentToolCall[] }
+  | { readonly kind: 'unsupported'; readonly problem: string }
+
+export interface AgentToolCall {
+  readonly name: string
+  readonly input: unknown
+  readonly id?: string
+}
+
+/** Puts a call of a script into the words of whoever offers these tools: its own tool for it, else its shell. */
+export function translateCall(
+  call: ScriptCall,
+  offered: readonly string[],
+  view: WorkspaceView,
+): TranslatedCall {
+  if (call.tool !== undefined) {
+    const { name, input, id } = call.tool
+    return { kind: 'uses', uses: [{ name, input, ...(id !== undefined && { id }) }] }
+  }
+  const dialect = dialectOf(offered)
+  const say = <Name extends keyof Acts>(name: Name, act: Acts[Name]): TranslatedCall | null =>
+    dialect === undefined ? null : firstUse<Acts[Name]>(dialect.words[name] ?? [], act, offered, view)
+  const byShell = (command: string): TranslatedCall | null => say('run', { command })
+  const lacks = (what: string): TranslatedCall => unsupported(what, dialect, offered)
+  const { run, write, edit, read, subagent } = call
+  if (run !== undefined) return byShell(run) ?? lacks('run a command')
+  if (write !== undefined)
+    return say('write', write) ?? byShell(writeByShell(write.path, write.content)) ?? lacks('write a file')
+  if (edit !== undefined)
+    return say('edit', edit) ?? byShell(editByShell(edit.path, edit.old, edit.new)) ?? lacks('edit a file')
+  if (read !== undefined) return say('read', read) ?? byShell(readByShell(read.path)) ?? lacks('read a file')
+  if (subagent !== undefined) return say('subagent', subagent) ?? lacks('start a subagent')
+  return lacks('do nothing')
+}
+
+/** How whoever offers these tools hands in its last word; empty where it is enough to say it. */
+export function finishCalls(
+  text: string,
+  offered: readonly string[],
+  view: WorkspaceView,
+): readonly AgentToolCall[] {
+  const spoken = firstUse(dialectOf(offered)?.words.finish ?? [], { text }, offered, view)
+  return spoken?.kind === 'uses' ? spoken.uses : []
+}
+
+function dialectOf(offered: readonly string[]): Dialect | undefined {
+  return dialects.find(({ marks }) => marks.some((mark) => offered.includes(mark)))
+}
+
+function firstUse<Act>(
+  words: readonly Word<Act>[],
+  act: Act,
+  offered: readonly string[],
+  view: WorkspaceView,
+): TranslatedCall | null {
+  for (const { tool, comesWith = tool, input: inputOf, also } of words) {
+    const input = offered.includes(comesWith) ? inputOf(act, view) : null
+    if (input === null) continue
+    const more = also === undefined ? [] : [{ name: also.tool, input: also.input }]
+    return { kind: 'uses', uses: [{ name: tool, input }, ...more] }
+  }
+  return null
+}
+
+function unsupported(what: string, dialect: Dialect | undefined, offered: readonly string[]): TranslatedCall {
+  const tools = offered.length === 0 ? 'no tools' : `only ${offered.join(', ')}`
+  const who = dialect === undefined ? 'an agent the script has no words for' : dialect.agent
+  return {
+    kind: 'unsupported',
+    problem: `the script wants to ${what}, but the request of ${who} offers ${tools}`,
+  }
+}
+
+/** Acts on files as shell commands, for agents that have a shell and no tool of their own. POSIX sh and base64 are enough. */
+
+export function readByShell(path: string): string {
+  return `cat -- ${quote(path)}`
+}
+
+export function writeByShell(path: string, content: string): string {
+  const target = quote(path)
+  return `mkdir -p -- "$(dirname -- ${target})" && printf %s ${quote(encode(content))} | base64 -d > ${target}`
+}
+
+/** Like the tools of agents it refuses to guess which of several places is meant. An `x` guards line ends at the end. */
+export function editByShell(path: string, old: string, replacement: string): string {
+  const target = quote(path)
+  return `text=$(cat -- ${target} && printf x) || exit 1
+text=\${text%x}
+old=$(printf %s ${quote(encode(`${old}x`))} | base64 -d)
+old=\${old%x}
+new=$(printf %s ${quote(encode(`${replacement}x`))} | base64 -d)
+new=\${new%x}
+rest=\${text#*"$old"}
+case $text in *"$old"*) ;; *) echo 'the text was not found' >&2; exit 1 ;; esac
+case $rest in *"$old"*) echo 'the text occurs more than once' >&2; exit 1 ;; esac
+printf %s "\${text%%"$old"*}$new$rest" > ${target}`
+}
+
+/** Exactly this word, whatever is in it. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Survives a terminal, a heredoc and every layer of quotes. */
+function encode(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

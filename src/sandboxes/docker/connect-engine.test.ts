@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { apiVersionFor } from './connect-engine.ts'
+
+test.each([
+  ['1.41', '1.12', '1.41'],
+  ['1.52', '1.44', '1.44'],
+  ['1.47', '1.24', '1.41'],
+  ['1.40', '1.24', '1.40'],
+  ['1.9', '1.1', '1.9'],
+])('an engine that speaks %s and at least %s is spoken to in %s', (newest, oldest, chosen) => {
+  expect(apiVersionFor(newest, oldest)).toBe(chosen)
+})

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { EngineContext, SandboxEngine } from '../contract.ts'
+import { callEngine } from './call-engine.ts'
+import { connectEngine, type EngineConnection, probeDocker } from './connect-engine.ts'
+import { isOwnerDead, runLabel } from './container-body.ts'
+import { sweepLayerDirectories } from './layer-directory.ts'
+import { openContainer } from './open-container.ts'
+import { abandoned, removeByName } from './remove-container.ts'
+
+/** Containers first, then their volumes, then the layers these were made of. Layers are removed also when no engine is there. */
+async function sweepDocker(context: EngineContext): Promise<readonly string[]> {
+  const connecting = await connectEngine(context)
+  const told: string[] = []
+  if (connecting.kind === 'connected') {
+    told.push(...(await sweepContainers(connecting.connection)))
+    told.push(...(await sweepVolumes(connecting.connection)))
+  }
+  told.push(...(await sweepLayerDirectories(context.env)))
+  // A container and its layers have the same name, and are one thing to whoever reads this.
+  return [...new Set(told)]
+}
+
+const labelled = { filters: JSON.stringify({ label: [runLabel] }) }
+
+const containersSchema = z.array(
+  z.object({
+    Id: z.string(),
+    Names: z.array(z.string()),
+    Labels: z.record(z.string(), z.string()).nullish(),
+  }),
+)
+
+async function sweepContainers(connection: EngineConnection): Promise<readonly string[]> {
+  const query = { all: 'true', ...labelled }
+  const answer = await callEngine(connection, { method: 'GET', path: '/containers/json', query })
+  const listed = answer.kind === 'done' ? containersSchema.safeParse(answer.value) : null
+  const removed: string[] = []
+  for (const { Id, Names, Labels } of listed?.data ?? []) {
+    const name = (Names[0] ?? Id).replace(/^\//, '')
+    if (!isOwnerDead(Labels) && !abandoned.has(name)) continue
+    removed.push((await removeByName(connection, Id)) ?? `removed the sandbox ${name}`)
+  }
+  for (const [name, removeLayers] of abandoned)
+    if ((await removeByName(connection, name)) === null && (await removeLayers()) === null)
+      abandoned.delete(name)
+  return removed
+}
+
+const volumesSchema = z.object({
+  Volumes: z
+    .array(z.object({ Name: z.string(), Labels: z.record(z.string(), z.string()).nullish() }))
+    .nullish(),
+})
+
+async function sweepVolumes(connection: EngineConnection): Promise<readonly string[]> {
+  const answer = await callEngine(connection, { method: 'GET', path: '/volumes', query: labelled })
+  const listed = answer.kind === 'done' ? volumesSchema.safeParse(answer.value) : null
+  const removed: string[] = []
+  for (const { Name, Labels } of listed?.data?.Volumes ?? []) {
+    if (!isOwnerDead(Labels)) continue
+    const gone = await callEngine(connection, { method: 'DELETE', path: `/volumes/${Name}` })
+    if (gone.kind === 'done') removed.push(`removed the volume ${Name}`)
+    else if (gone.kind === 'refused' && gone.status !== 404)
+      removed.push(`the volume ${Name} could not be removed: ${gone.message}`)
+  }
+  return removed
+}
+
+/** A container of Docker, or of Podman, through the socket of its engine. */
+export const dockerEngine: SandboxEngine = {
+  name: 'docker',
+  probe: probeDocker,
+  open: openContainer,
+  sweep: sweepDocker,
+}

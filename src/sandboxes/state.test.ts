@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { typeOf } from './bubblewrap/failure.ts'
+import { failureOf } from './docker/call-engine.ts'
+
+test.each([
+  'write /x: no space left on device',
+  'write /x: Disk quota exceeded',
+  'bwrap: Cannot allocate memory',
+  'container init was killed: out of memory',
+  'fork: Resource temporarily unavailable',
+  'open: too many open files',
+  'cannot fork: pids limit reached',
+])('every engine calls «%s» exhaustion', (message) => {
+  expect(typeOf(message)).toBe('resource_exhaustion')
+  expect(failureOf({ kind: 'refused', status: 500, message }, 'unknown', 'x').type).toBe(
+    'resource_exhaustion',
+  )
+})
+
+test('other words are not taken for it', () => {
+  expect(typeOf('bwrap: setting up uid map: Permission denied')).toBe('container_creation')
+})
