@@ -1,5 +1,5 @@
 // Makes hook-bin.js: the program of the hooks in one file, which neither compiles nor loads what the event at hand does not need.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build, type Plugin } from 'rolldown'
@@ -46,57 +46,33 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['installers', /^src\/agents\/(?:hook-config\/|hook-installers|.*\/(?:hook-config|guard-plugin)\.ts)/],
   ['installers', /^src\/guard\/hook\/has-own-hook\.ts$/],
   ['agent-$1', /^src\/agents\/(claude-code|codex|gemini|copilot|cursor|opencode)\//],
-  ['globs', /^node_modules\/picomatch\/|^src\/(?:rules|guard-engine)\/glob-of\.ts$/],
+  ['globs', /^node_modules\/picomatch\/|^src\/guard-engine\/glob-of\.ts$/],
   [
     'settings-of-agents',
-    /^src\/core\/jsonc\/|^src\/(?:rules|guard-engine)\/seal\/(?:steering-content|seal-files|first-seal)\.ts$/,
+    /^src\/core\/jsonc\/|^src\/guard-engine\/seal\/(?:steering-content|seal-files)\.ts$/,
   ],
-  [
-    'unknown-tools',
-    /^src\/(?:rules|guard-engine)\/(?:tool-input\/|(?:tool-input-targets|protected-below|named-paths)\.ts$)/,
-  ],
+  ['unknown-tools', /^src\/guard-engine\/tool-input(?:\/|-targets\.ts$)/],
   ['write-limits', /^src\/guard-engine\/write-limits\//],
-  [
-    'before-a-tool',
-    /^src\/(?:rules|guard-engine)\/(?:confine-writes|protect-(?:files|itself)|protected-path|refuse-unseen-input|targets)\.ts$/,
-  ],
-  ['before-a-tool', /^src\/(?:rules|guard-engine)\/seal\//],
-  ['evidence', /^src\/(?:rules|guard-engine)\/(?:evidence\/(?!lasting-change)|verify\/)/],
+  ['before-a-tool', /^src\/rules\/(?:confine-writes|protect-(?:files|itself)|refuse-unseen-input)\.ts$/],
+  ['before-a-tool', /^src\/guard-engine\/(?:protected-path\.ts|targets\.ts|seal\/)/],
+  ['evidence', /^src\/guard-engine\/(?:evidence\/(?!lasting-change)|run-verification\.ts)/],
   ['evidence', /^src\/core\/(?:kind-of-command\.ts|test-output\/)/],
-  [
-    'turns',
-    /^src\/(?:rules|guard-engine)\/(?:completion-gate|inject-context|relay-compaction|broken-settings)\.ts$/,
-  ],
-  [
-    'project',
-    /^src\/(?:rules|guard-engine)\/(?:project\/(?!declaring-files)|tests\/(?!test-files)|context\/|gate\/)/,
-  ],
-  [
-    'settings-files',
-    /^src\/(?:rules|guard-engine)\/settings\/(?:check-values|json-source)\.ts$|^src\/core\/nearest\.ts$/,
-  ],
+  ['turns', /^src\/rules\/(?:completion-gate|inject-context|relay-compaction)\.ts$/],
+  ['project', /^src\/guard-engine\/(?:project\/(?!declaring-files)|tests\/(?!test-files)|context\/|gate\/)/],
+  ['settings-files', /^src\/guard-engine\/settings\/check-values\.ts$|^src\/core\/nearest\.ts$/],
   ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
-  ['processes', /^src\/io\/(?:capped-|ids)|^src\/(?:rules|guard-engine)\/facts\/tree-fingerprint\.ts$/],
+  ['processes', /^src\/io\/(?:capped-|ids)/],
+  ['processes', /^src\/guard-engine\/facts\/tree-fingerprint\.ts$/],
+  ['after-a-tool', /^src\/rules\/(?:count-edits|detect-loops|time-budget|track-tasks)\.ts$/],
   [
     'after-a-tool',
-    /^src\/(?:rules|guard-engine)\/(?:trace\/append-trace|facts\/edited-files|tests\/test-files)\.ts$/,
-  ],
-  [
-    'after-a-tool',
-    /^src\/(?:rules|guard-engine)\/(?:count-edits|detect-loops|time-budget|track-tasks|loops\/.*)\.ts$/,
-  ],
-  [
-    'after-a-tool',
-    /^src\/(?:rules|guard-engine)\/(?:store-event\/(?:normalise-line|outcome-signature)|views\/(?!show-event|views-directory).*)\.ts$/,
+    /^src\/guard-engine\/(?:outcome-signature|tests\/test-files|loops\/.*|views\/write-views)\.ts$/,
   ],
   ['after-a-tool', /^src\/io\/(?:rotating-log|lock|content-hash)\.ts$/],
-  [
-    'resident',
-    /^src\/guard\/hook\/resident\/(?!resident-at|socket-path)|^src\/io\/(?:unix-socket|start-detached)/,
-  ],
+  ['resident', /^src\/guard\/hook\/resident\/(?!resident-at)|^src\/io\/(?:unix-socket|start-detached)/],
   [
     'guard',
-    /^src\/(?:rules|guard-engine)\/(?!guard-home|ledger\/seal-line)|^src\/guard\/hook\/(?:answer-hook|codec-of|read-payload)\.ts$/,
+    /^src\/(?:rules|guard-engine)\/(?!ledger\/(?:ledger-place|seal-line))|^src\/guard\/hook\/answer-hook\.ts$/,
   ],
   ['guard', /^src\/agents\/|^src\/core\/(?!sha256|version|error|exit-code)/],
 ]
@@ -281,8 +257,50 @@ const startsProgramsItself: Plugin = {
       : null,
 }
 
+/**
+ * Makes the bundle that `bin/hook-bin.js` runs. It gets a name of its own, and the list of its sources is written last: a hook
+ * that starts meanwhile sees the old bundle or the new one. A source that changes during the build makes it useless.
+ */
+async function buildForCheckout(): Promise<void> {
+  const cache = join(root, 'node_modules/.cache/gantry')
+  const startedMs = Date.now()
+  const directory = `hook-${startedMs}-${process.pid}`
+  try {
+    const modules = await buildHook(join(cache, directory, 'hook-bin.js'))
+    const own = ['scripts/build-hook.ts', 'scripts/stand-in.ts', 'scripts/hook-launcher.js']
+    // One file stands for all packages: npm writes it with every change of them.
+    const files = modules.map((id) => relative(root, id)).filter((path) => !path.startsWith('node_modules'))
+    const sources = [...files, ...own, 'node_modules/.package-lock.json'].flatMap((path) => {
+      const found = statSync(join(root, path), { throwIfNoEntry: false })
+      return found === undefined ? [] : [{ path, size: found.size, mtimeMs: found.mtimeMs }]
+    })
+    if (sources.some(({ mtimeMs }) => mtimeMs >= startedMs)) {
+      rmSync(join(cache, directory), { recursive: true, force: true })
+      return
+    }
+    const list = join(cache, 'hook-bundle.json')
+    const identities = sources.map(({ path, size, mtimeMs }) => [path, `${size}-${mtimeMs}`])
+    const made = { bundle: `${directory}/hook-bin.js`, sources: identities }
+    writeFileSync(`${list}.${process.pid}.tmp`, JSON.stringify(made))
+    renameSync(`${list}.${process.pid}.tmp`, list)
+    removeOlder(cache, directory)
+  } finally {
+    rmSync(join(cache, 'hook-bundle.lock'), { force: true })
+  }
+}
+
+/** The last one stays: hooks that run now may still read it. */
+function removeOlder(cache: string, newest: string): void {
+  const older = readdirSync(cache).filter((name) => /^hook-\d+-\d+$/.test(name) && name !== newest)
+  for (const name of older.toSorted().slice(0, -1))
+    rmSync(join(cache, name), { recursive: true, force: true })
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const file = process.argv[2] ?? join(root, 'node_modules/.cache/gantry/hook-bin.js')
-  await buildHook(file)
-  console.log(`built ${file}`)
+  if (process.argv[2] === '--for-checkout') await buildForCheckout()
+  else {
+    const file = process.argv[2] ?? join(root, 'node_modules/.cache/gantry/hook-bin.js')
+    await buildHook(file)
+    console.log(`built ${file}`)
+  }
 }

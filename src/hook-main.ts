@@ -1,17 +1,20 @@
 import { statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { version } from './core/version.ts'
+import type { RunningHook } from './guard/hook/answer-hook.ts'
 import { runHook } from './guard/hook/run-hook.ts'
 import { leaveNow, writeOut } from './io/exit-now.ts'
 
 /**
- * The program of the hooks: one payload on stdin, one answer on stdout and by the exit code, nothing else anywhere. `hookBin` is
- * the file that was started. `afterwards` is called when the answer is out.
+ * Runs one hook: reads the payload from stdin, answers on stdout and by the exit code. `hookBin` is the file that runs.
+ * `afterwards` is called when the answer is written.
  */
 export async function hookMain(hookBin: string, afterwards: () => void = () => {}): Promise<never> {
   const { size, mtimeMs } = statSync(hookBin)
+  const edition = `${version}-${size}-${mtimeMs}`
   const call = {
     env: { ...process.env },
-    program: { node: process.execPath, hookBin, edition: `${version}-${size}-${mtimeMs}` },
+    program: { node: process.execPath, edition, ...programOf(hookBin) },
     uid: process.getuid?.() ?? null,
   }
   const argv = process.argv.slice(2)
@@ -27,4 +30,12 @@ export async function hookMain(hookBin: string, afterwards: () => void = () => {
   afterwards()
   if (isStuck) leaveNow(reply.exitCode)
   process.exit(reply.exitCode)
+}
+
+/** Of a bundle that a checkout made of its sources: the program that was installed, and where the bundles are. */
+function programOf(hookBin: string): Pick<RunningHook, 'hookBin' | 'bundles'> {
+  const [, root] =
+    /^(.+)[\\/]node_modules[\\/]\.cache[\\/]gantry[\\/]hook-[\d-]+[\\/]hook-bin\.js$/.exec(hookBin) ?? []
+  if (root === undefined) return { hookBin }
+  return { hookBin: join(root, 'bin/hook-bin.js'), bundles: dirname(dirname(hookBin)) }
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '../core/decision.ts'
-import type { GuardedAgent, HookEvent, HookKind } from '../core/hook-event.ts'
+import type { GuardedAgent, HookEvent, HookKind, HookTraits } from '../core/hook-event.ts'
 
 /**
  * What one agent's hooks look like on the wire. Pure.
@@ -12,6 +12,7 @@ import type { GuardedAgent, HookEvent, HookKind } from '../core/hook-event.ts'
 export interface HookCodec {
   readonly agent: GuardedAgent
   readonly capabilities: HookCapabilities
+  readonly traits: HookTraits
   /** Events to register, in the agent's own names. */
   readonly events: readonly HookRegistration[]
   /** Throws GantryError INVALID_FILE for a payload that cannot be read. `root` of the event is left as the payload tells it. */

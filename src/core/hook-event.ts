@@ -23,6 +23,16 @@ export interface HookEventBase {
 /** Name of an agent in the registry of hook codecs (`agents/hook-codecs.ts`), or `builtin`, which has its hooks in process. */
 export type GuardedAgent = string
 
+/** How an agent differs from the others in what its hooks can see. Its codec states it, rules read it. */
+export interface HookTraits {
+  /** All its shell calls share one shell: what a call exports or defines is still there in the next one. */
+  readonly keepsShell?: boolean
+  /** It can type into a program that already runs, and no hook sees that input. */
+  readonly typesUnseen?: boolean
+  /** Its hooks often do not receive the exit code of a command. */
+  readonly hidesExitCodes?: boolean
+}
+
 export type HookHappening =
   | { readonly kind: 'session_start'; readonly source: SessionSource }
   | { readonly kind: 'session_end'; readonly reason: string | null }

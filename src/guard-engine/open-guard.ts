@@ -1,5 +1,5 @@
 import type { Decision } from '../core/decision.ts'
-import type { HookEvent } from '../core/hook-event.ts'
+import type { HookEvent, HookTraits } from '../core/hook-event.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
 import { homeDirectory } from '../io/host.ts'
@@ -30,11 +30,15 @@ export interface GuardOptions {
   readonly own?: readonly string[]
   /** The program the hooks start, when it is known. */
   readonly hookBin?: string | null
+  /** Where that program keeps what it makes of itself. */
+  readonly bundles?: string
   /** Of the running code: a history that another one folded is folded anew. */
   readonly edition?: string
 }
 
 export interface HandleOptions {
+  /** Of the agent that called, from its codec. */
+  readonly traits?: HookTraits
   /** Decides and leaves no trace. */
   readonly dry?: boolean
   readonly nowMs?: number
@@ -53,7 +57,7 @@ export function openGuard(options: GuardOptions): Guard {
 
 async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions): Promise<Decision> {
   const { guardHome, env, rules, edition = version } = options
-  const { dry = false, nowMs = Date.now(), eventId = `e_${quickId(16)}` } = how
+  const { traits = {}, dry = false, nowMs = Date.now(), eventId = `e_${quickId(16)}` } = how
   const root = findRoot(came.root)
   const event: HookEvent = { ...came, root }
   if (event.kind === 'other') return nothingToSay
@@ -67,7 +71,7 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
 
   const place = placeOf(options, root, settings.state.dir)
   const world = worldOf(place)
-  const scene = { event, history: ledger.history, settings, world, nowMs }
+  const scene = { event, traits, history: ledger.history, settings, world, nowMs }
   const wanted = read.kind === 'broken' ? new Set<never>() : wantedFacts(rules, scene)
   const facts = await gatherFacts({ ...scene, wanted, root, env })
   const entry: EventEntry = {
@@ -112,10 +116,11 @@ function judge(rules: readonly Rule[], scene: Scene, read: ReadSettings, entry: 
 }
 
 function placeOf(options: GuardOptions, root: string, stateDir: string): OwnPlace {
-  const { env, guardHome, hookBin = null, own: agentFiles = [] } = options
+  const { env, guardHome, hookBin = null, bundles, own: agentFiles = [] } = options
   const home = options.home ?? homeDirectory(env)
   const pluginDir = env.CLAUDE_PLUGIN_ROOT || null
-  return { root, home, env, guardHome, hookBin, pluginDir, agentFiles, stateDir }
+  const place = { root, home, env, guardHome, hookBin, pluginDir, agentFiles, stateDir }
+  return bundles === undefined ? place : { ...place, bundles }
 }
 
 /** Which files are the guard's own is worked out when a rule first asks: it takes a look at every one of them. */

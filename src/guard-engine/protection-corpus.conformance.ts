@@ -106,6 +106,7 @@ export function sceneOf(
     settings: { ...settings, fileProtection: { enabled, protectedPatterns: patterns } },
     facts: { tree: null, project: null, edited: [], verify: [], seal: null, tests: null },
     world,
+    traits: {},
     nowMs: 0,
   }
 }

@@ -11,7 +11,7 @@ import { hasProgram, makeExecutable } from '../io/private-store.ts'
 import { removeIfEmpty } from '../io/remove-if-empty.ts'
 import { showChange } from './hook-file-change.ts'
 import { launcherName, launcherText } from './hook-launcher.ts'
-import type { HookProgram } from './hook-program.ts'
+import { bundledHook, type HookProgram } from './hook-program.ts'
 
 export const pluginName = 'gantry-guard'
 
@@ -42,7 +42,7 @@ export function pluginFiles(
   events: readonly HookRegistration[],
   { node, hookBin }: HookProgram,
 ): ReadonlyMap<string, string> {
-  const bundle = hookBin.endsWith('.js') ? readTextIfExists(hookBin) : null
+  const bundle = bundledHook(hookBin)
   if (bundle === null) {
     throw new GantryError('NOT_FOUND', 'a plugin needs the hook program in one file, and there is none yet', {
       hint: 'Build it first: npm run build.',

@@ -1,29 +1,41 @@
-import { utimesSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { hookBinPath } from './hook-program.ts'
-
-const checkout = {
-  'src/hook-bin.ts': '',
-  'src/rules/deep/rule.ts': '',
-  'node_modules/.cache/gantry/hook-bin.js': '',
-}
+import { bundledHook, hookBinPath } from './hook-program.ts'
 
 test('the published program is the one beside the program itself', async () => {
   await using fixture = await createFixture({ 'hook/hook-bin.js': '', 'cli/bin.js': '' })
   expect(hookBinPath(fixture.getPath('cli'))).toBe(fixture.getPath('hook/hook-bin.js'))
 })
 
-test('in a checkout a bundle counts only while it is newer than every file it was made of', async () => {
-  await using fixture = await createFixture(checkout)
-  const from = fixture.getPath('src/rules')
-  const bundle = fixture.getPath('node_modules/.cache/gantry/hook-bin.js')
-  utimesSync(bundle, new Date(), new Date(Date.now() + 60_000))
-  expect(hookBinPath(from)).toBe(bundle)
-  utimesSync(fixture.getPath('src/rules/deep/rule.ts'), new Date(), new Date(Date.now() + 120_000))
-  expect(hookBinPath(from)).toBe(fixture.getPath('src/hook-bin.ts'))
+test('in a checkout it is the program that chooses between bundle and source', async () => {
+  await using fixture = await createFixture({ 'bin/hook-bin.js': '', 'src/rules/rule.ts': '' })
+  expect(hookBinPath(fixture.getPath('src/rules'))).toBe(fixture.getPath('bin/hook-bin.js'))
 })
 
-test('without any it says so', () => {
-  expect(() => hookBinPath('/nonexistent/gantry')).toThrow('the program that the hooks start is not there')
+test('a bundle of a checkout counts only while every file it was made of is unchanged', async () => {
+  await using fixture = await createFixture({
+    'bin/hook-bin.js': '',
+    'src/rules/rule.ts': 'one',
+    'node_modules/.cache/gantry/hook-1-1/hook-bin.js': 'bundle',
+  })
+  const rule = fixture.getPath('src/rules/rule.ts')
+  const { size, mtimeMs } = statSync(rule)
+  await fixture.writeJson('node_modules/.cache/gantry/hook-bundle.json', {
+    bundle: 'hook-1-1/hook-bin.js',
+    sources: [['src/rules/rule.ts', `${size}-${mtimeMs}`]],
+  })
+  const hookBin = fixture.getPath('bin/hook-bin.js')
+  expect(bundledHook(hookBin)).toBe('bundle')
+  writeFileSync(rule, 'two, and longer')
+  expect(bundledHook(hookBin)).toBeNull()
+})
+
+test('the published program is a bundle itself', async () => {
+  await using fixture = await createFixture({ 'hook/hook-bin.js': 'published' })
+  expect(bundledHook(fixture.getPath('hook/hook-bin.js'))).toBe('published')
+})
+
+test('without any program it says so', () => {
+  expect(() => hookBinPath('/nonexistent/gantry')).toThrow('the program that the hooks start was not found')
 })

@@ -31,7 +31,7 @@ export async function simulate({
   rules,
 }: SimulateRequest): Promise<Simulation> {
   const event = codec.decode(payload, caller)
-  const decision = await guard.handle(event, { dry: true })
+  const decision = await guard.handle(event, { dry: true, traits: codec.traits })
   const spoke = new Set(decision.findings.map(({ rule }) => rule))
   const silent = rules.filter(({ name, on }) => on.includes(event.kind) && !spoke.has(name))
   return {

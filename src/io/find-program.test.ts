@@ -4,6 +4,7 @@ import { ownProgram } from './find-program.ts'
 
 test.each([
   ['src/hook-bin.ts', 'src/bin.ts'],
+  ['node_modules/.cache/gantry/hook-1-1/hook-bin.js', 'src/bin.ts'],
   ['dist/hook/hook-bin.js', 'dist/cli/bin.js'],
   ['dist/cli/bin.js', 'dist/cli/bin.js'],
   ['dist/plugins/gantry-guard/dist/hook-bin.js', 'dist/cli/bin.js'],

@@ -32,5 +32,5 @@ export function ownProgram(script: string | undefined = process.argv[1]): readon
   return found === undefined ? null : [process.execPath, found]
 }
 
-/** From the sources, from the published program, from its hook program, from the plugin within it. */
-const places = ['bin.ts', 'bin.js', '../cli/bin.js', '../../../cli/bin.js']
+/** From the sources, the published program, its hook program, the plugin within it, and a bundle in the cache of a checkout. */
+const places = ['bin.ts', 'bin.js', '../cli/bin.js', '../../../cli/bin.js', '../../../../src/bin.ts']

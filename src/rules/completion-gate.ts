@@ -108,7 +108,7 @@ function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
       idle: idleCommands({ history, settings, project: scene.facts.project }).map(({ command }) => command),
       number: refused + 1,
       of: bound,
-      agent: event.agent,
+      traits: scene.traits,
       root: event.root,
       program: scene.world.program?.() ?? null,
     }),

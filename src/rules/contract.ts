@@ -1,5 +1,5 @@
 /** What a rule of the guard is: its events, the facts it needs, and its answer. `index.ts` lists the rules, one file each. */
-import type { HookEvent, HookKind } from '../core/hook-event.ts'
+import type { HookEvent, HookKind, HookTraits } from '../core/hook-event.ts'
 import type { FactName, Facts, History, Note } from '../guard-engine/contract.ts'
 import type { Settings } from '../guard-engine/settings/settings.ts'
 import type { World } from '../shell/world.ts'
@@ -19,6 +19,7 @@ export interface Rule {
 
 export interface Scene {
   readonly event: HookEvent
+  readonly traits: HookTraits
   /** Up to and, in `judge`, including this event; the order is the ledger's, not the clock's. */
   readonly history: History
   readonly settings: Settings

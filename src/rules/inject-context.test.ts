@@ -42,6 +42,7 @@ function sceneOf(
       readText: () => null,
       own: [],
     },
+    traits: {},
     nowMs: 0,
   }
 }

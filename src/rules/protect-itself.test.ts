@@ -27,6 +27,7 @@ function judge(happening: HookHappening, given: Given = {}) {
   const scene: Scene = {
     event,
     world,
+    traits: {},
     nowMs,
     settings: { ...defaultSettings, fileProtection: { enabled: false, protectedPatterns: [] } },
     facts: { tree: null, project: null, edited: [], verify: [], seal, tests: null },
@@ -96,6 +97,7 @@ test('the seal is looked at when settings change, at the start and at the end, n
     return protectItself.wants?.({
       event,
       world,
+      traits: {},
       nowMs,
       settings: defaultSettings,
       history: historyFold.initial,

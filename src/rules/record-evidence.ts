@@ -6,7 +6,7 @@ import { commandStatus } from '../guard-engine/evidence/command-status.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { type FoundRuns, findRuns } from '../guard-engine/evidence/find-runs.ts'
 import { changedTree, countsOf, emptyEnd } from '../guard-engine/evidence/judge-run.ts'
-import { changedShell, leavesChange, shellKeepers } from '../guard-engine/evidence/lasting-change.ts'
+import { changedShell, leavesChange } from '../guard-engine/evidence/lasting-change.ts'
 import type { FoundRun } from '../guard-engine/evidence/match-command.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { callSignature } from '../guard-engine/store-event.ts'
@@ -24,14 +24,14 @@ export const recordEvidence: Rule = {
   judge,
 }
 
-function wants({ event, history, settings, world }: Omit<Scene, 'facts'>): readonly FactName[] {
+function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>): readonly FactName[] {
   if (!settings.checklist.enabled) return []
   if (event.kind === 'session_start')
     return history.evidence.tests === null ? ['project', 'tests'] : ['project']
   if (event.kind !== 'tool_before' && event.kind !== 'tool_after') return []
   const { action } = event.call
   if (action.kind !== 'shell') return []
-  const { runs } = runsOf(event, event.call, { history, settings, world })
+  const { runs } = runsOf(event, event.call, { history, settings, world, traits })
   const counts = runs.some(({ why }) => why === null)
   if (event.kind === 'tool_after') {
     if (!counts) return []
@@ -70,13 +70,13 @@ function judge(scene: Scene): RuleAnswer | null {
 function runsOf(
   event: HookEvent,
   { action }: ToolCall,
-  scene: Pick<Scene, 'history' | 'settings' | 'world'>,
+  scene: Pick<Scene, 'history' | 'settings' | 'world' | 'traits'>,
 ): FoundRuns {
   if (action.kind !== 'shell' || !namesKnown(action.command, scene)) return { runs: [], attributable: false }
   return findRuns(action.command, knownCommands(scene), {
     root: event.root,
     // A shell that lives on is where an earlier call left it, whatever the agent says.
-    directory: shellKeepers.has(event.agent) ? null : (action.directory ?? event.cwd),
+    directory: scene.traits.keepsShell === true ? null : (action.directory ?? event.cwd),
     changed: scene.history.session.warned.includes(changedShell)
       ? 'an earlier call changed the shell, which this agent keeps'
       : null,
@@ -93,8 +93,8 @@ function namesKnown(script: string, { history, settings }: Pick<Scene, 'history'
   )
 }
 
-function lastingChange({ agent, call: { action } }: After, { history }: Scene): readonly Note[] {
-  if (!shellKeepers.has(agent) || action.kind !== 'shell') return []
+function lastingChange({ call: { action } }: After, { history, traits }: Scene): readonly Note[] {
+  if (traits.keepsShell !== true || action.kind !== 'shell') return []
   const isNew = !history.session.warned.includes(changedShell) && leavesChange(action.command)
   return isNew ? [{ kind: 'warned', about: changedShell }] : []
 }

@@ -1,10 +1,6 @@
 import { basename } from 'node:path'
-import type { GuardedAgent } from '../core/hook-event.ts'
 import { callTargets } from '../guard-engine/targets.ts'
 import type { Rule } from './contract.ts'
-
-/** What is typed into a running program passes no hook of theirs. */
-const blindAgents: readonly GuardedAgent[] = ['codex']
 
 const interactive =
   /^(?:sh|bash|dash|zsh|ksh|ash|fish|(?:i?python|pypy)[\d.]*|node|deno|bun|ruby|irb|perl|php|lua)$/
@@ -16,9 +12,9 @@ const interactive =
 export const refuseUnseenInput: Rule = {
   name: 'refuse-unseen-input',
   on: ['tool_before'],
-  judge: ({ event, world, settings }) => {
+  judge: ({ event, traits, world, settings }) => {
     if (event.kind !== 'tool_before' || event.call.action.kind !== 'shell') return null
-    if (!settings.fileProtection.enabled || !blindAgents.includes(event.agent)) return null
+    if (!settings.fileProtection.enabled || traits.typesUnseen !== true) return null
     if (/[|<]/.test(event.call.action.command)) return null
     const opened = callTargets(event.call, event.cwd, world).runs.find(waitsForInput)
     return opened === undefined

@@ -66,6 +66,7 @@ function judge({
       list: () => null,
       readText: () => null,
     },
+    traits: {},
     nowMs: clock === undefined ? latestMs : startedMs + clock * 1000,
   }
   return timeBudget.judge(scene)

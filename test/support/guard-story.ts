@@ -1,3 +1,4 @@
+import { hookCodecs } from '../../src/agents/hook-codecs.ts'
 import type { HookEvent, HookHappening, ToolOutcome } from '../../src/core/hook-event.ts'
 import type { DeclaredCommand, Facts, Note } from '../../src/guard-engine/contract.ts'
 import { type Decided, decide, wantedFacts } from '../../src/guard-engine/decide.ts'
@@ -59,7 +60,8 @@ export function guardStory(
       root: storyRoot,
       ...happening,
     }
-    const base: Omit<Scene, 'facts'> = { event, history, settings, world: plainWorld, nowMs }
+    const traits = Object.entries(hookCodecs).find(([agent]) => agent === event.agent)?.[1].traits ?? {}
+    const base: Omit<Scene, 'facts'> = { event, traits, history, settings, world: plainWorld, nowMs }
     const wanted = [...wantedFacts(rules, base)]
     const facts: Facts = { ...noFacts, ...Object.fromEntries(wanted.map((name) => [name, disk[name]])) }
     const { id, at } = stamp()

@@ -90,6 +90,7 @@ export function playLoopCase(one: LoopCase): readonly { readonly step: number; r
     const scene = {
       event,
       settings,
+      traits: {},
       world: nowhere,
       nowMs: Date.parse(at),
     }

@@ -85,6 +85,7 @@ const tools = new Map<string, ToolWord>([
 export const codexCodec: HookCodec = defineCodec({
   agent: 'codex',
   capabilities,
+  traits: { typesUnseen: true, hidesExitCodes: true },
   events,
   known,
   nameIn: claudeEventName,

@@ -58,6 +58,7 @@ const known = new Map<string, KnownEvent>([
 export const copilotCodec: HookCodec = defineCodec({
   agent: 'copilot',
   capabilities,
+  traits: { keepsShell: true },
   events,
   known,
   nameIn: (payload, caller) => copilotEventName(payload, caller.event),

@@ -96,6 +96,7 @@ function codec(answerEvent: (name: string, said: HookMessages) => HookReply, not
     noOpinion: nothing,
     agent: 'cursor',
     capabilities,
+    traits: { hidesExitCodes: true },
     events,
     known,
     nameIn(payload, caller) {

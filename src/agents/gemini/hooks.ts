@@ -96,6 +96,7 @@ const tools = new Map<string, ToolWord>([
 export const geminiCodec: HookCodec = defineCodec({
   agent: 'gemini',
   capabilities,
+  traits: { hidesExitCodes: true },
   events,
   known,
   nameIn: claudeEventName,

@@ -1,4 +1,4 @@
-import type { GuardedAgent, HookEvent, HookKind } from '../../core/hook-event.ts'
+import type { GuardedAgent, HookEvent, HookKind, HookTraits } from '../../core/hook-event.ts'
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type { HookCaller, HookCapabilities, HookCodec, HookRegistration, HookReply } from '../hook-codec.ts'
@@ -17,6 +17,7 @@ import { eventNameOf, payloadOf } from './payload.ts'
 export interface AgentWire {
   readonly agent: GuardedAgent
   readonly capabilities: HookCapabilities
+  readonly traits?: HookTraits
   readonly events: readonly HookRegistration[]
   /**
    * Every event it knows, registered or not. One that is missing here is `other`, and is never answered. Of several of one kind
@@ -38,10 +39,11 @@ export interface KnownEvent {
 }
 
 export function defineCodec(wire: AgentWire): HookCodec {
-  const { agent, capabilities, events, known, noOpinion = silent } = wire
+  const { agent, capabilities, traits = {}, events, known, noOpinion = silent } = wire
   return {
     agent,
     capabilities,
+    traits,
     events,
     decode(payload, caller) {
       const fields = payloadOf(agent, payload)

@@ -1,11 +1,7 @@
 import { parse } from 'unbash'
-import type { GuardedAgent } from '../../core/hook-event.ts'
 import { walkScript } from '../../shell/walk-script.ts'
 
-/** Agents whose calls share one shell: what a call defines or exports still exists in the next one. */
-export const shellKeepers: ReadonlySet<GuardedAgent> = new Set(['copilot'])
-
-/** The subject of the note `warned` when such a shell can no longer be trusted. */
+/** The subject of the note `warned` when the shell that an agent keeps between calls can no longer be trusted. */
 export const changedShell = 'shell-changed'
 
 /** Whether this call leaves a shell in which commands may mean something else. */

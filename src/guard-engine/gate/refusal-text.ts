@@ -1,7 +1,6 @@
 import { counted } from '../../core/counted.ts'
-import type { GuardedAgent } from '../../core/hook-event.ts'
+import type { HookTraits } from '../../core/hook-event.ts'
 import { shorten } from '../../core/shorten.ts'
-import { shellKeepers } from '../evidence/lasting-change.ts'
 import { printable } from '../printable.ts'
 import type { Blockers } from './find-blockers.ts'
 
@@ -12,7 +11,7 @@ export interface Refusal {
   readonly idle: readonly string[]
   readonly number: number
   readonly of: number
-  readonly agent: GuardedAgent
+  readonly traits: HookTraits
   readonly root: string
   /** Words that start Gantry's program from any shell; null when they are not known. */
   readonly program: readonly string[] | null
@@ -45,11 +44,11 @@ export function blockerWords({ commands, plan, nothingKnown }: Blockers): readon
   ]
 }
 
-function commandsPart({ blockers: { commands }, agent, root, program }: Refusal): string | null {
+function commandsPart({ blockers: { commands }, traits, root, program }: Refusal): string | null {
   if (commands.length === 0) return null
   const shown = commands.slice(0, maxCommands)
   // In a shell that lives on, only a full path says where a command runs.
-  const place = shellKeepers.has(agent) ? `cd ${shellWord(root)} && ` : ''
+  const place = traits.keepsShell === true ? `cd ${shellWord(root)} && ` : ''
   const runs = shown.map(({ declared }) => place + line(declared.command))
   const more = commands.length - shown.length
   const fence = fenceFor(runs)
@@ -62,7 +61,7 @@ function commandsPart({ blockers: { commands }, agent, root, program }: Refusal)
     `${fence}sh`,
     ...runs,
     fence,
-    ...(silentAgents.has(agent)
+    ...(traits.hidesExitCodes === true
       ? [
           'This agent does not tell its hooks how commands end. `gantry guard verify` runs them and records the evidence.',
           // A login shell, such as Codex starts, has a PATH of its own.
@@ -77,9 +76,6 @@ function commandsPart({ blockers: { commands }, agent, root, program }: Refusal)
 function shellWord(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
-
-/** Their hooks do not carry the exit code of a command. */
-const silentAgents: ReadonlySet<GuardedAgent> = new Set(['codex', 'cursor', 'gemini'])
 
 function nothingKnownPart({ blockers, idle }: Refusal): string | null {
   if (!blockers.nothingKnown) return null

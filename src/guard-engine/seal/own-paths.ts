@@ -12,6 +12,8 @@ export interface OwnPlace {
   readonly guardHome: string
   /** The program the hooks start; null when it is not known. */
   readonly hookBin: string | null
+  /** Where that program keeps what it makes of itself. */
+  readonly bundles?: string
   /** The plugin the hooks come from, when they come from one. */
   readonly pluginDir?: string | null
   /** What the installers name: every file that steers an agent's hooks, in all scopes. */
@@ -69,9 +71,14 @@ export function realOwnPaths(
 }
 
 /** The guard writes these itself. */
-function changingPaths({ root, guardHome, stateDir = usualDir }: OwnPlace): readonly string[] {
+function changingPaths({ root, guardHome, bundles, stateDir = usualDir }: OwnPlace): readonly string[] {
   const state = stateDir === usualDir ? null : stateDirectory(root, stateDir)
-  return [guardHome, join(root, usualDir), ...(state?.kind === 'usable' ? [state.path] : [])]
+  return [
+    guardHome,
+    join(root, usualDir),
+    ...(bundles === undefined ? [] : [bundles]),
+    ...(state?.kind === 'usable' ? [state.path] : []),
+  ]
 }
 
 const usualDir = '.harness'

@@ -27,6 +27,8 @@ export interface RunningHook {
   readonly node: string
   /** Absolute; null when the guard runs inside another program. */
   readonly hookBin: string | null
+  /** Directory in which a checkout keeps the bundles it makes of its sources. */
+  readonly bundles?: string
   /** Changes with every change of the program. */
   readonly edition: string
 }
@@ -63,7 +65,8 @@ export async function answerHook(request: HookInvocation, program: RunningHook):
       if (hasOwnHook({ agent: who.agent, codec, root, env, program })) return { reply: silent, kind }
     }
     const guard = openGuard({ rules, guardHome: guardHome(env), env, ...program })
-    return { reply: codec.encode(event, await guard.handle(event, { eventId }), caller), kind }
+    const decision = await guard.handle(event, { eventId, traits: codec.traits })
+    return { reply: codec.encode(event, decision, caller), kind }
   } catch (error) {
     return { reply: codec.fail(payload, caller, whyFailed(error)), kind }
   }
