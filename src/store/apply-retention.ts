@@ -6,14 +6,16 @@ import { pruneCache } from './cache.ts'
 import {
   defaultRetention,
   type RemovedRun,
+  type RetentionCandidate,
   type RetentionOutcome,
   type RetentionPolicy,
   type Store,
 } from './contract.ts'
+import { flagsOf, readManifestState } from './manifest.ts'
 import { planRetention } from './plan-retention.ts'
-import { trashIn } from './remove-aside.ts'
-import { removeRun } from './remove-run.ts'
-import { retentionCandidates } from './retention-candidates.ts'
+import { removeRun, trashIn } from './remove-run.ts'
+import { type ParsedRunId, runIds } from './run-id.ts'
+import { isLive } from './run-lock.ts'
 
 export interface RetentionOptions {
   readonly policy?: RetentionPolicy
@@ -73,4 +75,52 @@ function attempt(id: string, failed: { id: string; message: string }[], action: 
     if (!(error instanceof GantryError)) throw error
     failed.push({ id, message: error.message })
   }
+}
+
+/**
+ * What retention has to know of every run. When the names alone show that nothing can go, no file is read: this runs at
+ * the end of every run.
+ */
+function retentionCandidates(
+  store: Store,
+  policy: RetentionPolicy,
+  nowMs: number,
+  everything: boolean,
+): RetentionCandidate[] {
+  const ids = runIds(store)
+  const tooMany = policy.maxRuns !== null && ids.length > policy.maxRuns
+  const tooOld = ids.some(
+    ({ startedAtMs }) => policy.maxAgeMs !== null && nowMs - startedAtMs > policy.maxAgeMs,
+  )
+  return ids.map(tooMany || tooOld ? (parsed) => examined(store, parsed, everything) : unexamined)
+}
+
+function examined(store: Store, { id, startedAtMs }: ParsedRunId, everything: boolean): RetentionCandidate {
+  const dir = join(store.runsDir, id)
+  const state = readManifestState(dir)
+  const live = isLive(dir)
+  if (state.kind !== 'whole') {
+    return {
+      id,
+      startedAtMs,
+      flags: [],
+      live,
+      damaged: state.kind === 'damaged' && !everything,
+      refersTo: [],
+    }
+  }
+  const { manifest } = state
+  return {
+    id,
+    // The manifest knows fractions of the second that the id tells.
+    startedAtMs: Math.max(startedAtMs, Math.min(Date.parse(manifest.timestamp_start), startedAtMs + 999)),
+    flags: flagsOf(manifest),
+    live,
+    damaged: false,
+    refersTo: manifest.refers_to,
+  }
+}
+
+function unexamined({ id, startedAtMs }: ParsedRunId): RetentionCandidate {
+  return { id, startedAtMs, flags: [], live: false, damaged: false, refersTo: [] }
 }

@@ -195,12 +195,12 @@ export interface LiveRun extends StoredRun {
   logPath(name: string): string
   reportPath(name: string): string
   /** Writes the end into the manifest, brings the shared index up to date and lets go of the lock. */
-  end(end: RunEnd): Promise<void>
+  end(end: RunOutcome): Promise<void>
   /** Lets go of the lock without an end, as after a failure of our own; the run can be resumed. */
   release(): void
 }
 
-export interface RunEnd {
+export interface RunOutcome {
   readonly status: Exclude<RunStatus, 'running'>
   readonly summary?: RunSummary
   readonly change?: ManifestChange

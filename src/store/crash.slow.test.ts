@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sampleRecord } from '../../test/support/sample-record.ts'
 import type { Store } from './contract.ts'
 import { createRun } from './create-run.ts'
 import { openRun } from './open-run.ts'
 import { openStore } from './open-store.ts'
 import { reindex } from './reindex.ts'
 import { resumeRun } from './resume-run.ts'
-import { sampleRecord } from './sample-record.ts'
 
 let root: string
 let store: Store
@@ -47,7 +47,7 @@ const writer = `
   import { createRun } from '${import.meta.dirname}/create-run.ts'
   import { openStore } from '${import.meta.dirname}/open-store.ts'
   import { resumeRun } from '${import.meta.dirname}/resume-run.ts'
-  import { sampleRecord } from '${import.meta.dirname}/sample-record.ts'
+  import { sampleRecord } from '${import.meta.dirname}/../../test/support/sample-record.ts'
   const [root, resumed] = process.argv.slice(1)
   const store = openStore({ env: {}, cwd: root, root })
   const run = resumed === undefined
@@ -114,10 +114,10 @@ test("processes at once in one store keep out of each other's way", async () => 
     import { createRun } from '${import.meta.dirname}/create-run.ts'
     import { openStore } from '${import.meta.dirname}/open-store.ts'
     import { cachePut } from '${import.meta.dirname}/cache.ts'
-    import { cacheKey } from '${import.meta.dirname}/cache-key.ts'
+    import { cacheKey } from '${import.meta.dirname}/cache.ts'
     import { listRuns } from '${import.meta.dirname}/list-runs.ts'
     import { applyRetention } from '${import.meta.dirname}/apply-retention.ts'
-    import { sampleRecord } from '${import.meta.dirname}/sample-record.ts'
+    import { sampleRecord } from '${import.meta.dirname}/../../test/support/sample-record.ts'
     const store = openStore({ env: {}, cwd: process.argv[1], root: process.argv[1] })
     for (let round = 0; round < 2; round += 1) {
       const run = createRun(store, {
@@ -161,7 +161,7 @@ test('of many changes to one manifest by many processes none is lost', async () 
   const run = createRun(store, { kind: 'task', title: 't', argv: [], cwd: root })
   const worker = `
     import { changeManifest } from '${import.meta.dirname}/manifest.ts'
-    import { updateManifest } from '${import.meta.dirname}/update-manifest.ts'
+    import { updateManifest } from '${import.meta.dirname}/manifest.ts'
     const [dir, name] = process.argv.slice(1)
     for (let n = 0; n < 25; n += 1) updateManifest(dir, (manifest) => changeManifest(manifest, { details: { [name + n]: n } }))
   `

@@ -26,7 +26,7 @@ const imports = `
   import { openStore } from '${import.meta.dirname}/open-store.ts'
   import { listRuns } from '${import.meta.dirname}/list-runs.ts'
   import { cachePut } from '${import.meta.dirname}/cache.ts'
-  import { sampleRecord } from '${import.meta.dirname}/sample-record.ts'
+  import { sampleRecord } from '${import.meta.dirname}/../../test/support/sample-record.ts'
   import { rmSync, writeFileSync } from 'node:fs'
   import { execFileSync } from 'node:child_process'
   const root = process.argv[1]

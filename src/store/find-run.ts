@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
 import type { RunKind, Store } from './contract.ts'
-import { readManifestState } from './read-manifest.ts'
-import type { ParsedRunId } from './run-id.ts'
-import { runIds } from './run-ids.ts'
+import { readManifestState } from './manifest.ts'
+import { type ParsedRunId, runIds } from './run-id.ts'
 
 export interface FindOptions {
   /** Only runs of this kind answer to `latest` and `blessed`. */

@@ -1,7 +1,6 @@
 import type { Manifest, RunFlag, Store } from './contract.ts'
-import { flagManifest } from './manifest.ts'
+import { flagManifest, updateManifest } from './manifest.ts'
 import { openRun } from './open-run.ts'
-import { updateManifest } from './update-manifest.ts'
 
 /** Sets or takes back a flag of a run, live or ended, and returns its manifest. */
 export function flagRun(store: Store, runId: string, flag: RunFlag, on: boolean, reason?: string): Manifest {

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import type { Store, TrialRow } from './contract.ts'
 import { withIndex } from './index-database.ts'
-import { toIndexed } from './index-rows.ts'
-import { readManifestState } from './read-manifest.ts'
+import { runStamp, toIndexed } from './index-rows.ts'
+import { readManifestState } from './manifest.ts'
 import { rowOf } from './run-row.ts'
-import { runStamp } from './run-stamp.ts'
 
 export interface LiveIndexing {
   readonly store: Store

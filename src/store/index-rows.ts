@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import type { RunFlag, RunKind, RunRow, RunStatus, Store } from './contract.ts'
-import { runFlags } from './contract.ts'
+import { fileStamp } from '../io/directory.ts'
+import { type RunFlag, type RunKind, type RunRow, type RunStatus, runFlags, type Store } from './contract.ts'
 import { isLive } from './run-lock.ts'
+import { runFile } from './run-paths.ts'
 
 /** A row of the table `runs`. */
 export interface IndexedRun {
@@ -85,4 +86,9 @@ function totalsOf(row: IndexedRun): RunRow['totals'] {
     unmetered_trials: row.unmetered_trials ?? 0,
     duration_ms: row.duration_ms ?? 0,
   }
+}
+
+/** Changes whenever the manifest or the trial log of a run does: two system calls tell whether a row is stale. */
+export function runStamp(runDir: string): string {
+  return `${fileStamp(runFile.manifest(runDir))} ${fileStamp(runFile.trialLog(runDir))}`
 }

@@ -1,10 +1,10 @@
 import { GantryError } from '../core/error.ts'
 import type { RunKind, RunRow, Store } from './contract.ts'
 import { fromIndexed } from './index-rows.ts'
-import { runIds } from './run-ids.ts'
+import { runIds } from './run-id.ts'
 import { readRunRow } from './run-row.ts'
 
-export interface ListOptions {
+export interface ListRunsOptions {
   readonly limit?: number
   readonly kind?: RunKind
 }
@@ -12,7 +12,7 @@ export interface ListOptions {
 /** Runs, newest first, and how many there are without the limit. Right whatever state the index is in, or without one. */
 export async function listRuns(
   store: Store,
-  { limit = Infinity, kind }: ListOptions = {},
+  { limit = Infinity, kind }: ListRunsOptions = {},
 ): Promise<{ readonly runs: RunRow[]; readonly total: number }> {
   const ids = runIds(store)
   if (ids.length === 0) return { runs: [], total: 0 }

@@ -3,18 +3,18 @@ import type { TrialRecord } from '../core/trial.ts'
 import { type AppendLog, openAppendLog } from '../io/append-log.ts'
 import { makeDirectories, makeDirectory } from '../io/directory.ts'
 import { writeFileAtomic } from '../io/files.ts'
-import type { LiveRun, RunPlan, Store, TrialRow } from './contract.ts'
+import type { LiveRun, RunOutcome, RunPlan, Store, TrialRow } from './contract.ts'
 import { freezeInput } from './inputs.ts'
-import { changeManifest } from './manifest.ts'
+import { changeManifest, updateManifest } from './manifest.ts'
 import { storedRun } from './open-run.ts'
 import { startPublisher } from './publisher.ts'
+import { plannedIds } from './read-plan.ts'
 import { discardedLine } from './read-trials.ts'
-import { removeAside } from './remove-aside.ts'
+import { removeAside } from './remove-run.ts'
+import { type RunLine, runLine } from './results-log.ts'
 import { checkpointPath, requireName, resultPath, runFile, trialPath } from './run-paths.ts'
-import { serializeRecord } from './trial-record.ts'
-import { trialRow } from './trial-row.ts'
-import { updateManifest } from './update-manifest.ts'
-import { writeEnd } from './write-end.ts'
+import { runTotals } from './run-totals.ts'
+import { serializeRecord, trialRow } from './trial-record.ts'
 
 export interface LiveRunOptions {
   readonly store: Store
@@ -101,4 +101,31 @@ function writePlan(dir: string, plan: RunPlan): void {
 function pathIn(directory: string, what: string, name: string): string {
   makeDirectories(directory)
   return join(directory, requireName(what, name))
+}
+
+interface EndingRun {
+  readonly store: Store
+  readonly dir: string
+  readonly end: RunOutcome
+  /** When this process took the run up. */
+  readonly startedMs: number
+  readonly rows: Iterable<TrialRow>
+  /** Runs that cached records came from. */
+  readonly references: Iterable<string>
+}
+
+/** Summary first, manifest after: a manifest that tells an end never lacks what belongs to it. */
+function writeEnd({ store, dir, end, startedMs, rows, references }: EndingRun): RunLine {
+  const endedAt = store.clock.now()
+  if (end.summary !== undefined) writeFileAtomic(runFile.summary(dir), `${JSON.stringify(end.summary)}\n`)
+  const manifest = updateManifest(dir, (current) => ({
+    ...changeManifest(changeManifest(current, end.change ?? {}), { refers_to: [...references] }),
+    status: end.status,
+    timestamp_end: endedAt.toISOString(),
+    totals: runTotals(rows, {
+      planned: plannedIds(dir, 'skip').length,
+      durationMs: (current.totals?.duration_ms ?? 0) + endedAt.getTime() - startedMs,
+    }),
+  }))
+  return runLine(manifest)
 }

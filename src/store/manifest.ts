@@ -1,8 +1,22 @@
+import { GantryError } from '../core/error.ts'
 import { isObject } from '../core/json-fields.ts'
 import { version } from '../core/version.ts'
+import { readTextIfExists } from '../io/directory.ts'
+import { writeJsonAtomic } from '../io/files.ts'
+import { errnoOf } from '../io/fs-error.ts'
 import { describeHost } from '../io/host.ts'
-import type { Manifest, ManifestChange, NewRun, RunFlag, RunTotals } from './contract.ts'
-import { runFlags, runKinds } from './contract.ts'
+import { acquireLock, type Lock } from '../io/lock.ts'
+import {
+  type Manifest,
+  type ManifestChange,
+  type NewRun,
+  type RunFlag,
+  type RunTotals,
+  runFlags,
+  runKinds,
+} from './contract.ts'
+import { parseJson } from './parse-json.ts'
+import { runFile } from './run-paths.ts'
 
 /** The manifest of a run that begins now. */
 export function newManifest(runId: string, startedAt: string, run: NewRun): Manifest {
@@ -103,4 +117,70 @@ function withReferences(manifest: Manifest, added: readonly string[]): readonly 
 
 function isTotals(value: unknown): value is RunTotals {
   return isObject(value) && typeof value.trials === 'number' && isObject(value.counts)
+}
+
+/** `missing`: made by an older tool with a manifest of its own or none, or killed before it was written. */
+type ManifestState =
+  | { readonly kind: 'whole'; readonly manifest: Manifest }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'damaged' }
+
+export function readManifestState(runDir: string): ManifestState {
+  const text = readTextIfExists(runFile.manifest(runDir))
+  if (text === null) return { kind: 'missing' }
+  const value = parseJson(text)
+  if (typeof value === 'object' && value !== null && !('schema_version' in value)) return { kind: 'missing' }
+  const manifest = parseManifest(value)
+  return manifest === null ? { kind: 'damaged' } : { kind: 'whole', manifest }
+}
+
+/** Throws GantryError NOT_FOUND or CORRUPT. */
+export function readManifest(runDir: string): Manifest {
+  const state = readManifestState(runDir)
+  switch (state.kind) {
+    case 'whole':
+      return state.manifest
+    case 'missing':
+      throw new GantryError('NOT_FOUND', `${runDir} has no manifest of ours`, {
+        hint: 'It was made by an older tool or its process was killed at the very start; "gantry runs clean" removes it in time.',
+      })
+    case 'damaged':
+      throw new GantryError('CORRUPT', `${runFile.manifest(runDir)} is damaged`, {
+        hint: 'Restore the file from a copy, or remove the run with "gantry runs clean --all".',
+      })
+  }
+}
+
+const patienceMs = 5_000
+const pauseMs = 3
+
+/** Reads, changes and writes the manifest as one step: the run and a person who pins it may do so at once. */
+export function updateManifest(runDir: string, change: (manifest: Manifest) => Manifest): Manifest {
+  const lock = waitForLock(runFile.manifestLock(runDir))
+  try {
+    const changed = change(readManifest(runDir))
+    writeJsonAtomic(runFile.manifest(runDir), changed)
+    return changed
+  } finally {
+    lock.release()
+  }
+}
+
+/** Nobody holds this lock for longer than it takes to write a small file, so a blocking wait is short. */
+function waitForLock(path: string): Lock {
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pauseMs) {
+    const lock = tryLock(path)
+    if (lock !== null) return lock
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+  }
+  throw new GantryError('LOCKED', `another process keeps ${path}`, { hint: 'Try again when it is done.' })
+}
+
+function tryLock(path: string): Lock | null {
+  try {
+    return acquireLock(path, { label: 'manifest' })
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause
+    throw new GantryError('NOT_FOUND', `the run is gone: ${path} has no directory any more`, { cause })
+  }
 }

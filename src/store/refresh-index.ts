@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import type { Store } from './contract.ts'
 import type { RunIndex } from './index-database.ts'
-import { toIndexed } from './index-rows.ts'
-import { runIds } from './run-ids.ts'
+import { runStamp, toIndexed } from './index-rows.ts'
+import { runIds } from './run-id.ts'
 import { readRunRow, readTrialRows } from './run-row.ts'
-import { runStamp } from './run-stamp.ts'
 
 /** Brings the index in line with the directories: reads again what changed, forgets what is gone. */
 export function refreshIndex(store: Store, index: RunIndex): void {

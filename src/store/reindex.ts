@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Store, TrialRow } from './contract.ts'
-import { readManifestState } from './read-manifest.ts'
+import { readManifestState } from './manifest.ts'
 import { appendResults, publishedResults, type RunLine, runLine } from './results-log.ts'
-import { runIds } from './run-ids.ts'
+import { runIds } from './run-id.ts'
 import { isLive } from './run-lock.ts'
 import { readTrialRows } from './run-row.ts'
 

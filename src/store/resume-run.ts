@@ -1,14 +1,19 @@
 import { GantryError } from '../core/error.ts'
+import { openAppendLog } from '../io/append-log.ts'
+import { moveIfExists, namesIn, readTextIfExists } from '../io/directory.ts'
+import { openLines } from '../io/line-file.ts'
 import type { LiveRun, Store } from './contract.ts'
 import { liveRun } from './live-run.ts'
+import { updateManifest } from './manifest.ts'
 import { openRun } from './open-run.ts'
-import { repairTrialLog } from './repair-trial-log.ts'
+import { discardedLine, trialSpans } from './read-trials.ts'
 import { publishedResults } from './results-log.ts'
 import { lockRun } from './run-lock.ts'
+import { isSafeName, resultPath, runFile } from './run-paths.ts'
 import { readTrialRows } from './run-row.ts'
-import { updateManifest } from './update-manifest.ts'
+import { parseRecord, recordHeadBytes, serializeRecord } from './trial-record.ts'
 
-export interface ResumeOptions {
+export interface ResumeRunOptions {
   readonly onWarning?: (message: string) => void
 }
 
@@ -16,7 +21,7 @@ export interface ResumeOptions {
  * Takes a run up again, killed or ended. Its `finished` are the trials with a whole result on disk, whatever the log says.
  * Throws GantryError LOCKED naming the process that works on it, NOT_FOUND when there is no such run.
  */
-export function resumeRun(store: Store, runId: string, options: ResumeOptions = {}): LiveRun {
+export function resumeRun(store: Store, runId: string, options: ResumeRunOptions = {}): LiveRun {
   const { dir } = openRun(store, runId)
   const lock = lockRun(dir)
   if (lock.kind === 'busy') {
@@ -50,4 +55,51 @@ export function resumeRun(store: Store, runId: string, options: ResumeOptions = 
     lock.release()
     throw error
   }
+}
+
+/**
+ * Brings the log of a run in line with the results on disk, which are the truth: adds what a killed process had no time
+ * to log, takes back what has no whole result. A damaged result is put aside, so that its trial is plainly not finished.
+ */
+function repairTrialLog(runDir: string): void {
+  const repairs = findRepairs(runDir)
+  if (repairs.length === 0) return
+  const log = openAppendLog(runFile.trialLog(runDir))
+  try {
+    log.append(repairs.join(''))
+  } finally {
+    log.close()
+  }
+}
+
+function findRepairs(runDir: string): string[] {
+  const log = openLines(runFile.trialLog(runDir), recordHeadBytes)
+  try {
+    const spans = log === null ? new Map() : trialSpans(log)
+    const logged = (trialId: string): string | null => {
+      const span = spans.get(trialId)
+      return log === null || span === undefined ? null : `${log.read(span)}\n`
+    }
+    const repairs: string[] = []
+    for (const trialId of namesIn(runFile.trials(runDir)).sort()) {
+      if (!isSafeName(trialId)) continue
+      const line = storedLine(runDir, trialId)
+      if (line === null) continue
+      if (line !== logged(trialId)) repairs.push(line)
+      spans.delete(trialId)
+    }
+    return [...repairs, ...Array.from(spans.keys(), discardedLine)]
+  } finally {
+    log?.close()
+  }
+}
+
+function storedLine(runDir: string, trialId: string): string | null {
+  const path = resultPath(runDir, trialId)
+  const text = readTextIfExists(path)
+  if (text === null) return null
+  const record = parseRecord(text, trialId)
+  if (record !== null) return serializeRecord(record)
+  moveIfExists(path, `${path}.damaged`)
+  return null
 }

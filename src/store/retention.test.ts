@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sampleRecord } from '../../test/support/sample-record.ts'
 import { applyRetention } from './apply-retention.ts'
 import type { Store } from './contract.ts'
 import { createRun } from './create-run.ts'
@@ -18,7 +19,6 @@ import { flagRun } from './flag-run.ts'
 import { openStore } from './open-store.ts'
 import { removeRun } from './remove-run.ts'
 import { resumeRun } from './resume-run.ts'
-import { sampleRecord } from './sample-record.ts'
 
 const day = 86_400_000
 const present = Date.parse('2025-06-30T12:00:00Z')

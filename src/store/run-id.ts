@@ -1,3 +1,6 @@
+import { directoriesIn } from '../io/directory.ts'
+import type { Store } from './contract.ts'
+
 /** A directory name that stands for a run, and when that run began by its own account. */
 export interface ParsedRunId {
   readonly id: string
@@ -32,4 +35,16 @@ function timeOf(date: string, time: string): number | null {
   const parsed = Date.parse(iso)
   // Some dates that do not exist, such as 30 February, would silently become another day.
   return Number.isNaN(parsed) || new Date(parsed).toISOString() !== iso ? null : parsed
+}
+
+/** Every run directory by its name, newest first. Foreign names, and files with the name of a run, are passed over. Costs one system call. */
+export function runIds(store: Store): ParsedRunId[] {
+  return directoriesIn(store.runsDir)
+    .map(parseRunId)
+    .filter((parsed) => parsed !== null)
+    .sort(newestFirst)
+}
+
+function newestFirst(a: ParsedRunId, b: ParsedRunId): number {
+  return b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1)
 }

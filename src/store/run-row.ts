@@ -1,15 +1,14 @@
 import { join } from 'node:path'
 import { modifiedAtMs } from '../io/directory.ts'
 import type { Manifest, RunRow, RunTotals, Store, TrialRow } from './contract.ts'
-import { flagsOf } from './manifest.ts'
-import { readManifestState } from './read-manifest.ts'
+import { flagsOf, readManifestState } from './manifest.ts'
 import { plannedIds } from './read-plan.ts'
 import { readTrials } from './read-trials.ts'
 import type { ParsedRunId } from './run-id.ts'
 import { isLive } from './run-lock.ts'
 import { runFile } from './run-paths.ts'
 import { runTotals } from './run-totals.ts'
-import { trialRow } from './trial-row.ts'
+import { trialRow } from './trial-record.ts'
 
 /** A run as its files tell it, in whatever state its directory is. */
 export function readRunRow(store: Store, parsed: ParsedRunId): RunRow {

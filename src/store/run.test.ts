@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sampleRecord } from '../../test/support/sample-record.ts'
 import { GantryError } from '../core/error.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { LiveRun, Store } from './contract.ts'
@@ -10,7 +11,6 @@ import { flagRun } from './flag-run.ts'
 import { openRun } from './open-run.ts'
 import { openStore } from './open-store.ts'
 import { resumeRun } from './resume-run.ts'
-import { sampleRecord } from './sample-record.ts'
 
 let root: string
 let store: Store

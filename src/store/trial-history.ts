@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import type { Store, TrialRow } from './contract.ts'
 import type { TrialFilter } from './index-database.ts'
-import { runIds } from './run-ids.ts'
+import { runIds } from './run-id.ts'
 import { readTrialRows } from './run-row.ts'
 
 /**

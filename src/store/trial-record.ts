@@ -1,5 +1,6 @@
 import type { TrialRecord } from '../core/trial.ts'
 import { verdicts } from '../core/verdict.ts'
+import type { TrialRow } from './contract.ts'
 import { parseJson } from './parse-json.ts'
 
 /** The id always comes first, so that a line of the trial log can be told from another without parsing it. */
@@ -32,4 +33,25 @@ export function isRecord(value: unknown): value is TrialRecord {
     verdicts.some((verdict) => verdict === value.verdict) &&
     Array.isArray(value.gates)
   )
+}
+
+/** A record without its bulk. */
+export function trialRow(runId: string, record: TrialRecord): TrialRow {
+  return {
+    kind: 'trial',
+    run_id: runId,
+    trial_id: record.id,
+    case: record.case,
+    agent: record.agent,
+    model: record.model,
+    attempt: record.attempt,
+    verdict: record.verdict,
+    reason: record.reason,
+    score: record.score,
+    cost_usd: record.costUsd,
+    duration_ms: record.durationMs,
+    started_at: record.startedAt,
+    cached_from: record.cachedFrom,
+    cache_key: record.cacheKey,
+  }
 }

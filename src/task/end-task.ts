@@ -3,9 +3,9 @@ import { GantryError } from '../core/error.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
 import type { RunStatus, Store } from '../store/contract.ts'
 import { flagRun } from '../store/flag-run.ts'
+import { readManifestState } from '../store/manifest.ts'
 import type { FinalState } from '../store/queue/contract.ts'
-import { readManifestState } from '../store/read-manifest.ts'
-import { runIds } from '../store/run-ids.ts'
+import { runIds } from '../store/run-id.ts'
 import {
   type ActiveTask,
   currentStrategy,

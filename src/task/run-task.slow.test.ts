@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Lab, type LabOptions, openLab, sum, tested, write } from '../../test/support/task-lab.ts'
-import { readManifest } from '../store/read-manifest.ts'
+import { readManifest } from '../store/manifest.ts'
 import type { TaskEvent } from './contract.ts'
 
 const labs: Lab[] = []

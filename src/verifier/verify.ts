@@ -7,7 +7,7 @@ import { type GitInfo, repositoryInfo } from '../io/git.ts'
 import { type GitRepository, openRepository } from '../io/git-repository.ts'
 import { makeSharedDirectory } from '../io/shared-directory.ts'
 import type { CacheMount, Sandbox, SandboxFailure, SandboxOpening } from '../sandboxes/contract.ts'
-import type { RunEnd } from '../store/contract.ts'
+import type { RunOutcome } from '../store/contract.ts'
 import { makeArtifacts, publishArtifacts } from './artifacts.ts'
 import type {
   VerificationDetails,
@@ -205,7 +205,7 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
   return { status, ...common, ...(fakeGreen !== null && { fake_green: fakeGreen }), failed_step: step }
 }
 
-const runStatus: Readonly<Record<VerifierStatus, RunEnd['status']>> = {
+const runStatus: Readonly<Record<VerifierStatus, RunOutcome['status']>> = {
   PASS: 'pass',
   FAIL: 'fail',
   INFRA_ERROR: 'infra',

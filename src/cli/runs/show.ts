@@ -37,7 +37,7 @@ export function showCommand(context: CliContext): Command {
 /** A whole run. Trials are written as they are read, so that a run of thousands needs no memory. */
 async function showRun(store: Store, runId: string, json: boolean, context: CliContext): Promise<void> {
   const { openRun } = await import('../../store/open-run.ts')
-  const { readManifestState } = await import('../../store/read-manifest.ts')
+  const { readManifestState } = await import('../../store/manifest.ts')
   const { parseRunId } = await import('../../store/run-id.ts')
   const { readRunRow } = await import('../../store/run-row.ts')
   const run = openRun(store, runId)

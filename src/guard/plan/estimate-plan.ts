@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Store } from '../../store/contract.ts'
+import { readManifestState } from '../../store/manifest.ts'
 import { openRun } from '../../store/open-run.ts'
-import { readManifestState } from '../../store/read-manifest.ts'
-import { runIds } from '../../store/run-ids.ts'
+import { runIds } from '../../store/run-id.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
 
 /** What is left of a plan would cost, by what earlier runs with the same agent and model took per finished task. */

@@ -1,6 +1,5 @@
 import type { Database } from '../../io/sqlite.ts'
-import type { ClaimedTask, FinalState } from './contract.ts'
-import { endEvent } from './end-event.ts'
+import type { ClaimedTask, FinalState, TaskRecord } from './contract.ts'
 import { wasLeft } from './owner.ts'
 import { type Row, recordOf } from './task-row.ts'
 
@@ -79,4 +78,23 @@ export function endLeft(
   database
     .prepare(`INSERT INTO events (task_id, level, event) VALUES (?, 'milestone', ?)`)
     .run(task.id, JSON.stringify(endEvent(task, state, reason, now)))
+}
+
+/** What the feed says of a task that ended when nobody worked on it any more: whoever follows it must hear the end. */
+function endEvent(task: TaskRecord, state: FinalState, reason: string, at: string): object {
+  const from = Date.parse(task.started_at ?? task.created_at)
+  return {
+    ts: Date.parse(at) / 1000,
+    task_id: task.id,
+    kind: 'task_ended',
+    state,
+    reason,
+    duration_ms: Math.max(0, Date.parse(at) - from),
+    run_ids: task.run_ids,
+    attempts: task.current_attempt,
+    replans: 0,
+    cost_usd: null,
+    summary: null,
+    report: null,
+  }
 }

@@ -9,8 +9,7 @@ import { claimNext, endLeft } from './claim-next.ts'
 import type { TaskChange, TaskFilter, TaskQueue, TaskRecord } from './contract.ts'
 import { listTasks, whereOf } from './list-tasks.ts'
 import { ownerText, wasLeft } from './owner.ts'
-import { queueSchema, queueVersion } from './queue-schema.ts'
-import { recordOf } from './task-row.ts'
+import { queueSchema, queueVersion, recordOf } from './task-row.ts'
 import { watchDatabase } from './watch-database.ts'
 
 const eventsKeptMs = 14 * 86_400_000

@@ -1,4 +1,4 @@
-import type { TrialRecord } from '../core/trial.ts'
+import type { TrialRecord } from '../../src/core/trial.ts'
 
 /** A whole record for tests; `overrides` are what the test is about. */
 export function sampleRecord(id: string, overrides: Partial<TrialRecord> = {}): TrialRecord {
