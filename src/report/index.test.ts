@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openReporter, parseReporterSpec, reporterNames } from './index.ts'
 
-test('a reporter is named alone or with a path, in which colons may stand', () => {
+test('a reporter is named alone or with a path, which may contain colons', () => {
   expect(parseReporterSpec('json')).toEqual({ name: 'json', path: null })
   expect(parseReporterSpec('junit:out/report.xml')).toEqual({ name: 'junit', path: 'out/report.xml' })
   expect(parseReporterSpec('html:C:\\out.html')).toEqual({ name: 'html', path: 'C:\\out.html' })

@@ -11,7 +11,7 @@ import { jsonReporter } from './json.ts'
 
 const context = { color: false, columns: 80, live: false }
 
-test('one document holds the run, its summary and every trial as it is', async () => {
+test('one document contains the run, its summary and every trial unchanged', async () => {
   const sink = textSink()
   const run = sampleRun(sampleRecords, { regressions: sampleRegressions })
   await jsonReporter({ ...context, sink }).runEnded?.(run)

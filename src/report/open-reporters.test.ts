@@ -122,7 +122,7 @@ test('everything goes to all reporters, also to those with few hooks', async () 
   expect(composed.problems()).toEqual([])
 })
 
-test('a reporter that throws is left out from then on and told of at the end; the others go on', async () => {
+test('a reporter that throws is left out from then on and reported at the end; the others continue', async () => {
   const healthy = remembering()
   const broken = remembering()
   const error = new Error('no space')

@@ -25,7 +25,7 @@ test('nothing that steers a terminal comes out, whatever goes in', () => {
   )
 })
 
-test('the end of a text is told with the number of lines before it', () => {
+test('the end of a text comes with the number of lines before it', () => {
   const text = Array.from({ length: 14 }, (_, index) => `line ${index + 1}`).join('\n')
   expect(tailLines(`${text}\n`, 3)).toEqual({ lines: ['line 12', 'line 13', 'line 14'], omitted: 11 })
   expect(tailLines('one', 3)).toEqual({ lines: ['one'], omitted: 0 })
@@ -34,7 +34,7 @@ test('the end of a text is told with the number of lines before it', () => {
   expect(lines.length + omitted).toBe(100_000)
 })
 
-test('a line is no command to a CI service', () => {
+test('a line is never a command for a CI service', () => {
   expect(withoutCommands('a ::b\n  ::error::x\n::y\nz ##[group]')).toBe(
     'a ::b\n  : :error::x\n: :y\nz ## [group]',
   )

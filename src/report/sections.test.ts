@@ -22,7 +22,7 @@ test('a section of a face is a table on a terminal, no wider than it and without
   expect(lines.join('')).not.toContain('\u001b')
 })
 
-test('a long text goes on in the next line, and nothing of it is cut', () => {
+test('a long text is wrapped, and nothing of it is cut', () => {
   const long = { ...section, rows: [['skill:greet', '90%', 'say in each description what the other is for']] }
   const lines = sectionLines(long, 48, palette(false, false))
   expect(lines.slice(-2)).toEqual([
@@ -31,7 +31,7 @@ test('a long text goes on in the next line, and nothing of it is cut', () => {
   ])
 })
 
-test('on a terminal too narrow for the table each row is told below its name', () => {
+test('on a terminal too narrow for the table each row is shown below its name', () => {
   const lines = sectionLines(section, 24, palette(false, false))
   expect(lines.slice(-7)).toEqual([
     '  skill:greet',

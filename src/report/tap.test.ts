@@ -78,7 +78,7 @@ test('a hash or a backslash in a name starts no directive, and a line break ends
   ])
 })
 
-test('diagnostics are YAML, whatever stands in them', async () => {
+test('diagnostics are valid YAML, whatever they contain', async () => {
   const reason = 'a: "b"\n- \u001b[31m... --- \u2028 \ud800 \u007f é 検 \\n'
   const text = await tap(sampleRun([sampleRecord({ verdict: 'fail', reason, agent: reason, file: reason })]))
   const block = /^ {2}---\n([\s\S]*?)^ {2}\.\.\.$/m.exec(text)?.[1] ?? ''

@@ -18,7 +18,7 @@ const rows = [
   { name: 'b', cost: '' },
 ]
 
-test('long texts give way first, then the least important columns, then the rest of the texts', () => {
+test('long texts are shortened first, then the least important columns are dropped, then the rest of the texts', () => {
   const drawn = (width: number): string[] => {
     const table = textTable(columns, rows, width)
     return [table.heading, ...rows.map(table.line)]

@@ -55,11 +55,11 @@ function severity(
   }).conflict_severity
 }
 
-test('the table of severities has every company', () => {
+test('the table of severities has every combination', () => {
   expect(table.map(([company]) => company)).toEqual(Object.keys(others))
 })
 
-test.each(table)('in company of %s', (company, firedToo, firedInstead) => {
+test.each(table)('beside %s', (company, firedToo, firedInstead) => {
   const rest = others[company]
   for (const [index, crossing] of [false, true].entries()) {
     expect(severity([self, ...rest], true, crossing)).toBe(firedToo[index])
@@ -72,7 +72,7 @@ test.each(table)('in company of %s', (company, firedToo, firedInstead) => {
   }
 })
 
-test('an expected component whose name is shared is ambiguous, whoever fired', () => {
+test('an expected component whose name is shared is ambiguous, whatever fired', () => {
   const found = analyzeConflict(sampleScenario(), [self], {
     expected,
     conflict_detection: { enabled: true, cross_plugin: false },

@@ -55,7 +55,7 @@ test.each([
     { scenario: scenarioOf({ expected_component: 'gone', component_ref: 'gone' }) },
   ],
   ['a trial without a transcript', { transcript: null }],
-])('%s is judged by nobody', (_, change) => {
+])('%s needs no judge', (_, change) => {
   expect(needsJudge(input(change), only)).toBe(false)
   expect(needsJudge(input(change), first)).toBe(false)
 })

@@ -9,6 +9,6 @@ test('a moment is the time of day and the call, as far as either is known', () =
   expect(firedAt({ timestamp: 3, tool_use_id: '' })).toBe('')
 })
 
-test.each([Number.NaN, Infinity, -1, 8.64e15 + 1])('%d is no time', (timestamp) => {
+test.each([Number.NaN, Infinity, -1, 8.64e15 + 1])('%d is not a time', (timestamp) => {
   expect(firedAt({ timestamp })).toBe('')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { PluginStep } from '../contract.ts'
 import { consoleProgress } from './console-progress.ts'
 
-test('every step that matters is one plain line, without control codes of whoever named it', () => {
+test('every step that matters is one plain line without control codes', () => {
   const lines: string[] = []
   const tell = consoleProgress((line) => lines.push(line))
   const at = { trial: 'a\u001b[31m', scenario: 'a', arm: 'alone', rep: 1 } as const

@@ -70,14 +70,14 @@ test('the most useful comes first and money last', () => {
   expect(titles).toEqual(['What to change', 'Components', 'What fired instead', 'Cost'])
 })
 
-test('quality is a column only when somebody judged it', () => {
+test('quality is a column only when there is a judge', () => {
   const columns = sectionsOf([right])
     .titled('Components')
     ?.columns.map(({ title }) => title)
   expect(columns).toEqual(['component', 'recall', 'precision', 'missed', 'wrongly'])
 })
 
-test('nothing paid is said so, and what the tokens would cost is not taken for a price', () => {
+test('when nothing was paid the report says so, and list prices are not counted as cost', () => {
   const paid = sectionsOf([right]).titled('Cost')
   expect(paid?.lead).toContain('$0.0100 in total')
   const free = sectionsOf([{ ...right, execution: { cost_usd: 0 } }]).titled('Cost')
@@ -102,7 +102,7 @@ test('arms are compared pair by pair, and a crowd that took nothing is one sente
   expect(lost?.rows).toEqual([['skill:greet', '100% (20-100%)', '0% (0-80%)', 'skill:farewell (1)', 'a']])
 })
 
-test('a price that was nothing in both arms is no row', () => {
+test('a cost of zero in both arms has no row', () => {
   const free = (arm: 'alone' | 'crowd'): SampleTrial => ({ ...right, arm, execution: { cost_usd: 0 } })
   const rows = sectionsOf([free('alone'), free('crowd')]).titled('In the crowd and alone')?.rows
   expect(rows?.map(([measure]) => measure)).toEqual(['right', 'turns', 'time'])

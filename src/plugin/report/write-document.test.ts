@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { documentName, outputFormats, parseOutput } from './write-document.ts'
 
-test('a format stands alone or with a path', () => {
+test('a format is given alone or with a path', () => {
   expect(parseOutput('tap')).toEqual({ format: 'tap', path: null })
   expect(parseOutput('junit')).toEqual({ format: 'junit-xml', path: null })
   expect(parseOutput('junit-xml:out/a:b.xml')).toEqual({ format: 'junit-xml', path: 'out/a:b.xml' })

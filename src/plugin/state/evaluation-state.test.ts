@@ -37,7 +37,7 @@ test('a run that has ended has no next stage, whatever it was asked for', () => 
   for (const until of stages) expect(nextStage({ stage: 'complete', until })).toBeNull()
 })
 
-test('what went wrong is told until a stage is completed', () => {
+test('an error is kept until a stage is completed', () => {
   const broken = stopped(fresh, 'the disk is full', now)
   expect(broken).toMatchObject({ stage: 'pending', error: 'the disk is full', timestamp: now.toISOString() })
   expect(completed(broken, 'analysis', now).error).toBeNull()
@@ -66,7 +66,7 @@ test('updates change nothing of the state they start from', () => {
   expect(fresh).toEqual(before)
 })
 
-test('a state of this version is taken as it is', () => {
+test('a state of this version is not changed', () => {
   expect(migrateState(structuredClone(fresh), 'state.json')).toEqual({
     state: fresh,
     embedded: {},

@@ -49,7 +49,7 @@ describe('a trial as an ATIF trajectory', () => {
     ])
   })
 
-  test('the head tells who worked, and how it ended', () => {
+  test('the head names the agent and the ending', () => {
     const trajectory = exported([
       { event: 'session', agent: 'copilot', model: 'gpt-4.1', mcp_servers: [] },
       { event: 'session', agent: 'copilot', session_id: 's1' },
@@ -76,12 +76,12 @@ describe('a trial as an ATIF trajectory', () => {
     })
   })
 
-  test('what nobody told is not zero', () => {
+  test('unknown values are not zero', () => {
     const { final_metrics } = exported([], { trial: { ...trial, tokens: null, costUsd: null } })
     expect(final_metrics).toEqual({ total_steps: 1 })
   })
 
-  test('a prompt that the agent repeats itself is told once', () => {
+  test('a prompt that the agent repeats appears once', () => {
     const { steps } = exported([
       { event: 'message', role: 'user', text: 'Do it.' },
       { event: 'message', role: 'assistant', text: 'Done.' },
@@ -103,7 +103,7 @@ describe('a trial as an ATIF trajectory', () => {
       ...(cost_usd === undefined ? {} : { cost_usd }),
     })
 
-    test('is there when the agent tells it after each answer', () => {
+    test('is there when the agent reports it after each answer', () => {
       const { steps } = exported([said('a'), used(10), used(5), said('b'), used(20, 0.5)])
       expect(steps.map(({ metrics }) => metrics)).toEqual([
         undefined,
@@ -112,7 +112,7 @@ describe('a trial as an ATIF trajectory', () => {
       ])
     })
 
-    test('is not guessed when the agent tells only the sum of all', () => {
+    test('is not guessed when the agent reports only the total', () => {
       const { steps } = exported([said('a'), said('b'), used(100)])
       expect(steps.map(({ metrics }) => metrics)).toEqual([undefined, undefined, undefined])
     })
@@ -155,7 +155,7 @@ describe('a trial as an ATIF trajectory', () => {
     ])
   })
 
-  test('a subagent whose call nobody saw is not lost', () => {
+  test('a subagent without a recorded call is not lost', () => {
     const { subagent_trajectories } = exported([
       { event: 'message', role: 'assistant', text: 'Sub.', parent_id: 'gone' },
     ])
@@ -185,7 +185,7 @@ describe('a trial as an ATIF trajectory', () => {
     })
   })
 
-  test('a command hidden in the input is told beside it, and an input that is no object is wrapped', () => {
+  test('a command hidden in the input is listed beside it, and an input that is not an object is wrapped', () => {
     const { steps } = exported([
       { event: 'tool_call', id: 'a', tool: 'shell', command: 'ls', input: { command: "bash -lc 'ls'" } },
       { event: 'tool_call', id: 'b', tool: 'apply_patch', input: '*** Begin Patch' },

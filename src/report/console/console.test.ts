@@ -205,7 +205,7 @@ test('two wordings of guidance can be compared by how the tool was used', async 
   `)
 })
 
-test('after an interruption the closing words say so, how far it came, and how to go on', async () => {
+test('after an interruption the end says so, how far the run got, and how to continue', async () => {
   const run = sampleRun([sampleRecord()], { notRun: [late], interrupted: true })
   expect(run.summary.verdict).toBe('partial')
   const text = await shown(run)
@@ -219,7 +219,7 @@ test('after an interruption the closing words say so, how far it came, and how t
   )
 })
 
-test('failures within the threshold are told, and their cases stand as passed', async () => {
+test('failures within the threshold are shown, and their cases count as passed', async () => {
   const records = Array.from({ length: 10 }, (_, index) =>
     sampleRecord({ attempt: index + 1, ...(index < 2 ? { verdict: 'fail', reason: 'no file' } : {}) }),
   )
@@ -442,7 +442,7 @@ function screen(output: string): string[] {
   return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1).map((line) => line.trimEnd())
 }
 
-test('a face that has told the way itself gets only the end, or trials without a header', async () => {
+test('a face with its own progress gets only the end, or trials without a header', async () => {
   const end = await shown({ ...full, consoleDetail: 'end' })
   expect(end).not.toContain('at a time')
   expect(end).not.toContain('✓ create-note')

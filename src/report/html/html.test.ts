@@ -32,7 +32,7 @@ const conversation: readonly GantryEvent[] = [
   { ts: 107, event: 'complete', exit_code: 0, duration_secs: 7, ending: 'exited' },
 ]
 
-test('the page allows exactly the script and the style it carries and asks nobody for anything', async () => {
+test('the page allows only its own script and style, and loads nothing', async () => {
   const html = await page(sampleRun(sampleRecords, { regressions: sampleRegressions }))
   const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? ''
   for (const tag of ['script', 'style']) {
@@ -68,7 +68,7 @@ test('verdict, totals, intervals, regressions, filters and every trial are on it
   expect(html).toContain('3 of 4 links')
 })
 
-test('how the tool was used has a table of its own, and none when nobody was seen using it', async () => {
+test('tool use has its own table, which is absent when no agent was seen using the tool', async () => {
   const html = await page(sampleRun(sampleRecords))
   const [, table = ''] = html.split('<h2>Use of the tool</h2>')
   expect(table.slice(0, table.indexOf('</section>'))).toContain(
@@ -86,7 +86,7 @@ test('an interrupted run says so at its top', async () => {
   expect(html).toContain('1 of 2 planned trials finished: 1 passed, 0 failed.')
 })
 
-test('a case whose failures the threshold allows stands as passed', async () => {
+test('a case with failures within the threshold is shown as passed', async () => {
   const records = [1, 2, 3, 4, 5].map((attempt) =>
     sampleRecord({ attempt, verdict: attempt === 1 ? 'fail' : 'pass' }),
   )
@@ -102,7 +102,7 @@ test('links to files are relative to the page, or file URLs when it has no place
   expect(await page(sampleRun([record]))).toContain('href="file:///artifacts/runs/r1/trials/a%20b%231/"')
 })
 
-test('a conversation is readable: results stand under their calls, chunks of output are joined', async () => {
+test('a conversation is readable: results are under their calls, chunks of output are joined', async () => {
   const { html, cut } = await transcript(streamed(conversation))
   expect(cut).toBe(false)
   expect(html.split('\n')).toEqual([

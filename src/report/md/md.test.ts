@@ -108,7 +108,7 @@ test('a run as Markdown', async () => {
   `)
 })
 
-test('an interrupted run is called so, and failures within the threshold are told', async () => {
+test('an interrupted run is marked, and failures within the threshold are shown', async () => {
   const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
   const written = async (run: FinishedRun): Promise<string> => {
     const sink = textSink()

@@ -69,7 +69,7 @@ test('five cases that all improve are not enough to know, and it says how many m
   expect(found.differences[0]?.measures[0]?.further_scenarios).toBe(1)
 })
 
-test('that nothing differs is only said after enough cases', () => {
+test('no_difference needs enough cases', () => {
   const tied = (count: number) =>
     compareArms(both(['alone', 'crowd'], count, () => [{ accuracy: 1 }, { accuracy: 1 }])).differences[0]
   expect(tied(10)).toMatchObject({ verdict: 'inconclusive', decided_by: 'accuracy' })

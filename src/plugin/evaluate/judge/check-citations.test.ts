@@ -9,7 +9,7 @@ const transcript = transcriptOf([
 ])
 const claim = (message_id: string, quoted_text: string) => ({ description: 'd', message_id, quoted_text })
 
-test('a citation whose words stand in its message is kept, with its place', () => {
+test('a citation whose text is in its message is kept, with its position', () => {
   const { standing, dropped } = checkCitations([claim('evt_1', 'hello to Bob')], transcript)
   expect(standing).toEqual([
     {

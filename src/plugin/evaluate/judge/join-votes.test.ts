@@ -47,7 +47,7 @@ test('an error is kept and enters no score, no variance and no majority', () => 
   expect(judgement.votes).toContainEqual(failed)
 })
 
-test('when nobody answered there is no score, no verdict and no confidence', () => {
+test('without answers there is no score, no verdict and no confidence', () => {
   expect(joined([failed, failed])).toMatchObject({
     quality_score: null,
     response_relevance: null,
@@ -93,7 +93,7 @@ test('judges that agree on the score and not on the trigger give no high confide
   expect(joined([vote(8), vote(8), vote(8, { trigger_accuracy: 'partial' })]).confidence_level).toBe('medium')
 })
 
-test('issues and citations are told once each', () => {
+test('issues and citations are listed once each', () => {
   const cited = { description: 'd', message_id: 'a', quoted_text: 'x' }
   const judgement = joined([
     vote(8, { issues: ['slow'], highlights: [cited] }),

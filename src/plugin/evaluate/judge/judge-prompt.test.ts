@@ -45,14 +45,14 @@ test('a judge sees plugin, component, type, expectation, what was detected, and 
     expect(prompt).toContain(part)
 })
 
-test('what should stay quiet is told as such, and nothing that fired as nothing', () => {
+test('the prompt says when a component should stay quiet and when nothing fired', () => {
   const scenario = scenarioOf({ expected_trigger: false, scenario_type: 'negative' })
   const { prompt } = judgePrompt({ ...trial, scenario, detections: [] }, options)
   expect(prompt).toContain('It should have stayed quiet')
   expect(prompt).toContain('| (none)')
 })
 
-test('citations are not asked for when nobody wants them', () => {
+test('citations are not requested when they are turned off', () => {
   expect(judgePrompt(trial, { ...options, withCitations: false }).prompt).not.toContain('highlights')
 })
 
@@ -71,7 +71,7 @@ test('a message is cut where the configuration says', () => {
   )
 })
 
-test('whatever agent, plugin and user wrote, nothing of it stands outside its fence', () => {
+test('text of agent, plugin and user never appears outside its fence', () => {
   fc.assert(
     fc.property(hostileWords, hostileWords, hostileWords, (words, name, id) => {
       const attack = (text: string, called: string, message: string) =>
@@ -92,7 +92,7 @@ test('whatever agent, plugin and user wrote, nothing of it stands outside its fe
 
 const wide = { messageChars: 500, allChars: 60_000 }
 
-test('every message stands after its id and its role, tools and their inputs among them', () => {
+test('every message follows its id and role, including tools and their inputs', () => {
   const events = [
     said('evt_1', 'user', 'Say hello'),
     called('evt_2', 'Skill', { skill: 'demo:greet' }, 'With pleasure.'),
@@ -139,11 +139,11 @@ test('a long transcript loses whole messages from its middle', () => {
   expect(missing + lines.length - 1).toBe(100)
 })
 
-test('an empty transcript is told as such', () => {
+test('an empty transcript is marked as empty', () => {
   expect(transcriptText(transcriptOf([]), wide)).toBe('(empty)')
 })
 
-test('the words of an event are those a citation may quote', () => {
+test('the text of an event is what a citation may quote', () => {
   expect(eventText(called('a', 'Read', { file_path: 'x' }))).toBe('calls Read {"file_path":"x"}')
   expect(eventText(resulted('a', 'out'))).toBe('out')
 })

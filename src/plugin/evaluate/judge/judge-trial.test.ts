@@ -132,7 +132,7 @@ test('prose instead of JSON, again and again, is an error and no score', async (
   expect(judgement.votes).toMatchObject([{ kind: 'error', message: expect.stringContaining('unusable') }])
 })
 
-test('a score out of the scale is no answer', async () => {
+test('a score outside the scale is not an answer', async () => {
   const judgement = await ask([answer(11), answer(9)])
   expect(judgement.quality_score).toBe(9)
 })

@@ -77,7 +77,7 @@ test('a component has its mistakes counted, in its own scenarios and in those of
   })
 })
 
-test('who fires beside the right one, or where nobody is expected, has taken no place', () => {
+test('a component that fires beside the right one, or where none is expected, did not fire instead', () => {
   const summary = summarize([
     { scenario: 'a', calls: ['demo:greet', 'demo:farewell'] },
     { scenario: 'b', more: negative, calls: ['demo:farewell'] },
@@ -114,7 +114,7 @@ test('the matrix says who fired where whom was expected', () => {
   ])
 })
 
-test('numbers are also told per type of scenario and of component', () => {
+test('metrics are also grouped by type of scenario and of component', () => {
   const summary = summarize([
     ...four,
     {
@@ -150,7 +150,7 @@ test('repetitions weigh no more than one scenario, and the flaky ones are named'
   })
 })
 
-test('what did not really happen enters no rate, and is counted', () => {
+test('infra and invalid trials enter no rate, but are counted', () => {
   const failure = { reason: 'rate_limit', message: '429' } as const
   const summary = summarize([
     ...four,
@@ -207,7 +207,7 @@ test('several judges show how far they agree', () => {
   })
 })
 
-test('scenarios in other words are told apart by their kind of variation', () => {
+test('rephrased scenarios are grouped by their kind of variation', () => {
   const semantic = (semantic_variation_type: 'synonym' | 'informal') => ({
     scenario_type: 'semantic' as const,
     semantic_variation_type,
@@ -228,7 +228,7 @@ test('scenarios in other words are told apart by their kind of variation', () =>
   })
 })
 
-test('money is told by stage and by model, and what is unmetered is said', () => {
+test('cost is listed by stage and by model, and unmetered trials are counted', () => {
   const summary = summarize(
     [
       { scenario: 'a', calls: ['demo:greet'], judgement: sampleJudgement({ cost_usd: 0.5 }) },
@@ -274,7 +274,7 @@ test('caches have a hit rate and a saving, which is unknown without a price', ()
   expect(summarize([{ execution: { model_usage: usage } }]).cache_stats.savings_usd).toBeNull()
 })
 
-test('the arms stand side by side, and the numbers at the top are of the plugin alone', () => {
+test('every arm has its metrics, and the top level is the arm alone', () => {
   const summary = summarize([
     { scenario: 'a', arm: 'without' },
     { scenario: 'a', arm: 'alone', calls: ['demo:greet'] },

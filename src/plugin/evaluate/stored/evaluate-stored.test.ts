@@ -88,7 +88,7 @@ const all = [
   'infra-and-cut',
 ]
 
-test('what is damaged is invalid and named as to be made again, and nothing else suffers', async () => {
+test('a damaged trial is invalid and listed to run again, and other trials are not affected', async () => {
   const { kept, summary } = await evaluate(all.map(stored))
   expect(Object.fromEntries([...kept].map(([id, { verdict }]) => [id, verdict]))).toEqual({
     good: 'pass',
@@ -124,7 +124,7 @@ test('what a damaged trial cost is still counted', async () => {
   expect(summary.costs).toMatchObject({ execution_cost_usd: 0.01, unmetered_trials: 1 })
 })
 
-test('words of a reader that says damaged or missing are understood', async () => {
+test('a reader may return damaged or missing', async () => {
   const said = (id: string, word: unknown) => ({
     ...stored('good'),
     ...stored(id),
@@ -179,7 +179,7 @@ test('judges and graders are asked for trials that can be read and happened, sev
   expect(summary.judge).toMatchObject({ judged: 1, judge_errors: 1 })
 })
 
-test('a fault that is no damage stops the evaluation and is heard', async () => {
+test('an error that is not damage stops the evaluation and is thrown', async () => {
   const broken = { ...stored('good'), execution: () => Promise.reject(new Error('the disk is gone')) }
   await expect(evaluate([stored('good'), broken])).rejects.toThrow('the disk is gone')
 })
