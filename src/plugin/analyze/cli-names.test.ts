@@ -18,7 +18,7 @@ interface Case {
     readonly agents: readonly string[]
     readonly servers: readonly string[]
     readonly tools: readonly string[]
-    /** Lines of what its model was told. */
+    /** Lines of the listing for the model. */
     readonly listing: readonly string[]
   }
 }

@@ -682,8 +682,8 @@ const cases: readonly Case[] = [
 describe('each finding', () => {
   test.each(cases.map((each) => [`${each.code}: ${each.when}`, each] as const))('%s', async (_, each) => {
     const { findings } = await analysisOf(each)
-    const told = findings.filter(({ code }) => code === each.code)
-    expect(told).toContainEqual(expect.objectContaining(each.expected))
+    const reported = findings.filter(({ code }) => code === each.code)
+    expect(reported).toContainEqual(expect.objectContaining(each.expected))
     for (const { message, suggestion, severity, code } of findings) {
       const known = Object.entries(findingCodes).find(([name]) => name === code)?.[1].severity ?? 'info'
       expect(severities.indexOf(severity)).toBeLessThanOrEqual(severities.indexOf(known))

@@ -6,7 +6,7 @@ import { type ListedComponent, listingBudget } from './listing.ts'
 
 type Texts = Readonly<Record<string, readonly [string, number]>>
 
-/** Plugins with descriptions of certain lengths, and what Claude Code 2.1.325 told its model of them. */
+/** Plugins with descriptions of certain lengths, and how Claude Code 2.1.325 listed them. */
 interface Case {
   readonly name: string
   readonly contextTokens: number

@@ -23,7 +23,9 @@ const read = async (
     ...result,
     root,
     ids: result.scenarios.map(({ id }) => id),
-    told: result.problems.map(({ severity, message }) => `${severity} ${message.replaceAll(`${root}/`, '')}`),
+    reported: result.problems.map(
+      ({ severity, message }) => `${severity} ${message.replaceAll(`${root}/`, '')}`,
+    ),
   }
 }
 
@@ -117,7 +119,7 @@ test.each([
     '---\n---\nLook at @README.md and $ARGUMENTS',
     'Look at @README.md and $ARGUMENTS',
   ],
-])('a prompt with %s is sent as it stands', async (_, text, prompt) => {
+])('a prompt with %s is sent unchanged', async (_, text, prompt) => {
   expect((await one(text)).scenario?.user_prompt).toBe(prompt)
 })
 
@@ -258,16 +260,16 @@ describe('where cases are', () => {
       ['.hidden', 'not a plain name'],
       ['skills/x', 'loaded by Claude Code'],
     ] as const) {
-      const { ids, told } = await read(files, plugin(evals))
+      const { ids, reported } = await read(files, plugin(evals))
       expect(ids).toEqual(['a'])
-      expect(told).toEqual([expect.stringMatching(new RegExp(`^warning .*${why}`))])
+      expect(reported).toEqual([expect.stringMatching(new RegExp(`^warning .*${why}`))])
     }
     for (const evalDir of ['../x', '/tmp', '.', 'a/../../b', 'agents'])
       await expect(read(files, { evalDir })).rejects.toMatchObject({ code: 'USAGE' })
   })
 
   test('links are not followed, wherever they lead', async () => {
-    const { ids, told } = await read(
+    const { ids, reported } = await read(
       {
         ...c('evals/a'),
         ...c('evals/b'),
@@ -283,7 +285,7 @@ describe('where cases are', () => {
       },
     )
     expect(ids).toEqual(['e'])
-    expect(told.toSorted()).toEqual([
+    expect(reported.toSorted()).toEqual([
       'error evals/a/graders/out.md: is a link: cases are plain files and directories',
       expect.stringContaining('error evals/b/case.yaml'),
       expect.stringContaining('error evals/b/case.yaml'),
@@ -309,7 +311,7 @@ describe('where cases are', () => {
     }
     const careful = await read(files)
     expect(careful.ids).toEqual(['a', 'd'])
-    expect(careful.told).toEqual([
+    expect(careful.reported).toEqual([
       expect.stringMatching(/^warning evals\/group\/mocks: mocks of MCP tools are not used/),
       expect.stringMatching(/^warning evals\/other\/c\/mocks: mocks of MCP tools are not used/),
       expect.stringMatching(/^error evals\/group\/b: is about MCP tools and has mocks/),
@@ -323,13 +325,13 @@ describe('where cases are', () => {
 
 describe('problems are reported with their position and affect only their case', () => {
   const bad = async (prompt: string, graders?: Files, more?: Files) => {
-    const { told, ids } = await one(prompt, graders, {
+    const { reported, ids } = await one(prompt, graders, {
       'evals/good/prompt.md': 'x',
       'evals/good/graders/g.md': ok,
       ...more,
     })
     expect(ids).toEqual(['good'])
-    return told
+    return reported
   }
 
   test.each([
@@ -353,10 +355,10 @@ describe('problems are reported with their position and affect only their case',
     ['runs: [1', 'prompt.md:'],
     ['- a', 'prompt.md:2:1:'],
   ])('%j above a prompt', async (yaml, message) => {
-    const told = await bad(`---\n${yaml}\n---\nx\n`)
-    expect(told).toHaveLength(1)
-    expect(told[0]).toContain(`error evals/a/`)
-    expect(told[0]).toContain(message)
+    const reported = await bad(`---\n${yaml}\n---\nx\n`)
+    expect(reported).toHaveLength(1)
+    expect(reported[0]).toContain(`error evals/a/`)
+    expect(reported[0]).toContain(message)
   })
 
   test.each([
@@ -390,16 +392,16 @@ describe('problems are reported with their position and affect only their case',
     ['type: baseline\nbaseline_file: gone.jsonl\ncriteria: x', "the baseline 'gone.jsonl'"],
     ['type: baseline\nbaseline_file: ../../x\ncriteria: x', "the baseline '../../x'"],
   ])('%j in a grader', async (yaml, message) => {
-    const told = await bad('x', { g: `---\n${yaml}\n---\n${yaml.includes('pattern') ? '' : 'text\n'}` })
-    expect(told.join('\n')).toContain(message)
+    const reported = await bad('x', { g: `---\n${yaml}\n---\n${yaml.includes('pattern') ? '' : 'text\n'}` })
+    expect(reported.join('\n')).toContain(message)
   })
 
   test('a pattern or criterion that is missing or invalid', async () => {
     expect(await bad('x', { g: '---\ntype: regex\n---\n\n' })).toEqual([
       expect.stringContaining('evals/a/graders/g.md:5:1: pattern is missing'),
     ])
-    const [told] = await bad('x', { g: '---\ntype: regex\n---\n\n(?<=a)b\n' })
-    expect(told).toContain('graders/g.md:5:1: lookaround')
+    const [reported] = await bad('x', { g: '---\ntype: regex\n---\n\n(?<=a)b\n' })
+    expect(reported).toContain('graders/g.md:5:1: lookaround')
     expect((await bad('x', { g: '---\ntype: llm\n---\n' }))[0]).toContain('criteria is missing')
   })
 
@@ -434,8 +436,8 @@ describe('problems are reported with their position and affect only their case',
     [yamlCase('context: {add_dirs: [../..]}\n'), "case.yaml:3:22: '../..' may not be used"],
     [yamlCase('context: {scaffold_script: /bin/sh}\n'), "'/bin/sh' may not be used"],
   ])('%j as case.yaml', async (text, message) => {
-    const told = await bad('x', { g: ok }, { 'evals/a/case.yaml': text })
-    expect(told).toEqual([expect.stringContaining(message)])
+    const reported = await bad('x', { g: ok }, { 'evals/a/case.yaml': text })
+    expect(reported).toEqual([expect.stringContaining(message)])
   })
 
   test('a huge file, a binary file, and plugins outside of the plugin', async () => {
@@ -455,12 +457,12 @@ test('plugins may name the plugin itself', async () => {
 })
 
 test('keys without effect give a warning', async () => {
-  const { scenario, told } = await one('---\nartifact_publish: true\n---\nx', {
+  const { scenario, reported } = await one('---\nartifact_publish: true\n---\nx', {
     never: '---\ntype: tool_used\ntool: Skill\nmax: 0\n---\n',
     gone: '---\ntype: tool_used\ntool: Skill\ninput_match: demo:gone\n---\n',
   })
   expect(scenario?.id).toBe('a')
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "warning evals/a: grader 'never' can never pass: it wants at least 1 and at most 0 calls",
     'warning evals/a: artifact_publish has no effect here',
     "warning evals/a: grader 'gone' is about a component that the plugin does not have",

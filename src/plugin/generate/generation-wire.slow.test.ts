@@ -13,7 +13,7 @@ const bodySchema = z.looseObject({
 })
 type Body = z.output<typeof bodySchema>
 
-/** Answers every question about slots as it should be answered, when it is told to. */
+/** Answers every request about slots correctly on demand. */
 const openModel = async (hold: (waiting: readonly (() => void)[]) => void) => {
   const seen: Body[] = []
   const waiting: (() => void)[] = []

@@ -201,7 +201,7 @@ test.each([
   ['an absolute file', `- { id: a, ${least}, files: { /etc/x: y } }`, 'must be a path inside the workspace'],
   ['no scenarios', 'scenarios: []', 'must not be empty'],
   ['an empty file', '', "missing key 'scenarios'"],
-])('%s is told with its place', async (_, content, expected) => {
+])('%s is reported with its position', async (_, content, expected) => {
   expect(await problem(content)).toContain(expected)
 })
 

@@ -1,5 +1,10 @@
 import type { PluginFinding } from '../analyze/contract.ts'
 
+/**
+ * The hook lab starts the hooks of a plugin with simulated events, without Claude Code and without a model, and reports
+ * how Claude Code would treat each answer.
+ */
+
 /** How Claude Code treats the answer of a hook. `none`: the hook has no opinion, or its answer has no effect. */
 export const hookDecisions = ['allow', 'deny', 'ask', 'block', 'context', 'modify', 'none'] as const
 export type HookDecision = (typeof hookDecisions)[number]

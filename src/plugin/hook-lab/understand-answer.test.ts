@@ -18,7 +18,7 @@ function run(change: Partial<HandlerRun> = {}): HandlerRun {
 }
 
 /** `decision`, its text, and the codes of what was noticed. */
-function heard(event: string, change: Partial<HandlerRun>, handler: Record<string, unknown> = {}) {
+function effect(event: string, change: Partial<HandlerRun>, handler: Record<string, unknown> = {}) {
   const { decision, text, noticed, ...rest } = understandAnswer(run(change), { event, handler })
   return { decision, text, codes: noticed.map(({ code }) => code), ...rest }
 }
@@ -82,12 +82,12 @@ describe('answers that Claude Code understands', () => {
     ['Elicitation', { stdout: own('Elicitation', { action: 'decline' }) }, 'deny', null],
     ['PreModelSwitch', { stdout: own('PreModelSwitch', { permissionDecision: 'deny' }) }, 'deny', null],
   ])('%s %j is %s', (event, change, decision, text) => {
-    expect(heard(event, change)).toMatchObject({ decision, text })
+    expect(effect(event, change)).toMatchObject({ decision, text })
   })
 
   test('a change of the input or the output is reported', () => {
     expect(
-      heard('PreToolUse', {
+      effect('PreToolUse', {
         stdout: own('PreToolUse', { permissionDecision: 'allow', updatedInput: { a: 1 } }),
       }),
     ).toMatchObject({
@@ -95,7 +95,7 @@ describe('answers that Claude Code understands', () => {
       change: { a: 1 },
       codes: [],
     })
-    expect(heard('PostToolUse', { stdout: own('PostToolUse', { updatedToolOutput: 'x' }) }).decision).toBe(
+    expect(effect('PostToolUse', { stdout: own('PostToolUse', { updatedToolOutput: 'x' }) }).decision).toBe(
       'modify',
     )
   })
@@ -133,23 +133,23 @@ describe('answers without effect', () => {
     ['SessionEnd', { stdout: own('SessionEnd', { additionalContext: 'c' }) }, 'HOOK_OUTPUT_NOT_ALLOWED'],
     ['PreCompact', { stdout: own('PreCompact', { additionalContext: 'c' }) }, 'HOOK_PRECOMPACT_CONTEXT'],
   ])('%s %j: %s', (event, change, code) => {
-    expect(heard(event, change)).toMatchObject({ decision: 'none', codes: [code] })
+    expect(effect(event, change)).toMatchObject({ decision: 'none', codes: [code] })
   })
 
   test('output before a compaction goes to the summary, JSON or not', () => {
-    expect(heard('PreCompact', { stdout: 'remember this' })).toMatchObject({
+    expect(effect('PreCompact', { stdout: 'remember this' })).toMatchObject({
       decision: 'context',
       codes: ['HOOK_PRECOMPACT_STDOUT'],
     })
-    expect(heard('PreCompact', { stdout: '{"systemMessage":"x"}' })).toMatchObject({
+    expect(effect('PreCompact', { stdout: '{"systemMessage":"x"}' })).toMatchObject({
       decision: 'context',
       codes: ['HOOK_PRECOMPACT_STDOUT'],
     })
   })
 
   test('invalid JSON is treated as text, JSON with wrong fields is dropped', () => {
-    expect(heard('SessionStart', { stdout: '{"a":' })).toMatchObject({ decision: 'context', text: '{"a":' })
-    expect(heard('SessionStart', { stdout: '{"continue":1}' })).toMatchObject({
+    expect(effect('SessionStart', { stdout: '{"a":' })).toMatchObject({ decision: 'context', text: '{"a":' })
+    expect(effect('SessionStart', { stdout: '{"continue":1}' })).toMatchObject({
       decision: 'none',
       text: null,
     })
@@ -157,7 +157,7 @@ describe('answers without effect', () => {
 
   test('exit code 2 still blocks when the JSON beside it is invalid', () => {
     expect(
-      heard('PreToolUse', { ending: exited(2), stdout: '{"decision":"deny"}', stderr: 'r' }),
+      effect('PreToolUse', { ending: exited(2), stdout: '{"decision":"deny"}', stderr: 'r' }),
     ).toMatchObject({
       decision: 'deny',
       text: 'r',
@@ -167,8 +167,8 @@ describe('answers without effect', () => {
 
   test('a text of more than 10,000 characters is reported', () => {
     const long = own('SessionStart', { additionalContext: 'x'.repeat(10_001) })
-    expect(heard('SessionStart', { stdout: long }).codes).toEqual(['HOOK_OUTPUT_TOO_LONG'])
-    expect(heard('SessionStart', { stdout: 'x'.repeat(10_000) }).codes).toEqual([])
+    expect(effect('SessionStart', { stdout: long }).codes).toEqual(['HOOK_OUTPUT_TOO_LONG'])
+    expect(effect('SessionStart', { stdout: 'x'.repeat(10_000) }).codes).toEqual([])
   })
 })
 
@@ -182,26 +182,26 @@ describe('onFailure: block', () => {
     [{ ending: { kind: 'signalled', signal: 'SIGKILL' } as const }, 'HOOK_CRASHES'],
     [{ stdout: '{"decision":"deny"}' }, 'HOOK_OUTPUT_INVALID'],
   ])('blocks after %j', (change, code) => {
-    expect(heard('PreToolUse', change, block)).toMatchObject({ decision: 'deny', codes: [code] })
-    expect(heard('Stop', change, block).decision).toBe('block')
+    expect(effect('PreToolUse', change, block)).toMatchObject({ decision: 'deny', codes: [code] })
+    expect(effect('Stop', change, block).decision).toBe('block')
   })
 
   test('does not catch broken JSON or text around it, and has no effect where nothing can be refused', () => {
-    expect(heard('PreToolUse', { stdout: deny.slice(0, -3) }, block).decision).toBe('none')
-    expect(heard('PreToolUse', { stdout: `log\n${deny}` }, block).decision).toBe('none')
-    expect(heard('PreToolUse', {}, block).decision).toBe('none')
-    expect(heard('SessionEnd', { ending: exited(1) }, block).decision).toBe('none')
+    expect(effect('PreToolUse', { stdout: deny.slice(0, -3) }, block).decision).toBe('none')
+    expect(effect('PreToolUse', { stdout: `log\n${deny}` }, block).decision).toBe('none')
+    expect(effect('PreToolUse', {}, block).decision).toBe('none')
+    expect(effect('SessionEnd', { ending: exited(1) }, block).decision).toBe('none')
   })
 })
 
 test('a hook in the background cannot decide, but may add context', () => {
-  expect(heard('PreToolUse', { stdout: deny }, { async: true })).toMatchObject({
+  expect(effect('PreToolUse', { stdout: deny }, { async: true })).toMatchObject({
     decision: 'none',
     codes: ['HOOK_ASYNC_CANNOT_DECIDE'],
   })
-  expect(heard('PreToolUse', { ending: exited(2), stderr: 'no' }, { async: true }).decision).toBe('none')
+  expect(effect('PreToolUse', { ending: exited(2), stderr: 'no' }, { async: true }).decision).toBe('none')
   expect(
-    heard('PostToolUse', { stdout: own('PostToolUse', { additionalContext: 'c' }) }, { async: true }),
+    effect('PostToolUse', { stdout: own('PostToolUse', { additionalContext: 'c' }) }, { async: true }),
   ).toMatchObject({
     decision: 'context',
     codes: [],
@@ -209,7 +209,7 @@ test('a hook in the background cannot decide, but may add context', () => {
 })
 
 test('a model switch does not happen when its hook hangs', () => {
-  expect(heard('PreModelSwitch', { ending: { kind: 'timed_out', limitMs: 9 } })).toMatchObject({
+  expect(effect('PreModelSwitch', { ending: { kind: 'timed_out', limitMs: 9 } })).toMatchObject({
     decision: 'deny',
     codes: ['HOOK_HANGS'],
   })
