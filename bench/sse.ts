@@ -33,7 +33,7 @@ export function sseClients(): Promise<Figure> {
       repositories: [directory],
       queue,
       store,
-      desk: { submit: refuse, retry: refuse, apply: refuse },
+      submitter: { submit: refuse, retry: refuse, apply: refuse },
       log: { request: () => {}, failure: (error) => console.error(error) },
     })
     const firstId = queue.lastEventId() + 1

@@ -8,7 +8,7 @@ export interface CliContext {
   readonly stderr: CliStream
   /** Aborted by the first Ctrl-C or SIGTERM. A command then ends what it started, keeps what is finished, and returns. */
   readonly signal: AbortSignal
-  /** The last call wins; 0 when nobody calls. */
+  /** The last call wins (default: 0). */
   setExitCode(code: ExitCode): void
 }
 

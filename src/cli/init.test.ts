@@ -52,20 +52,20 @@ test.each([
 test('a project without any command gets a step that fails until somebody writes one', async () => {
   const { fixture, text } = await init({ 'notes.txt': '' })
   expect(readAgentFile(fixture.path).file.verification.steps[0]?.command).toContain('exit 1')
-  expect(text).toContain('No command that verifies this project was found')
+  expect(text).toContain('No verification command was found')
 })
 
 test('a file that is there stays, a link too; --print writes nothing and takes another image', async () => {
   const { fixture, text } = await init({ 'agent.yaml': 'mine' }, { print: true, image: 'mine:1' })
   expect(text).toContain('container_image: mine:1')
   expect(readFileSync(fixture.getPath('agent.yaml'), 'utf8')).toBe('mine')
-  await expect(say(fixture, {})).rejects.toThrow('is there already')
+  await expect(say(fixture, {})).rejects.toThrow('exists already')
   const linked = await createFixture({})
   onTestFinished(() => linked.rm())
   symlinkSync('/nonexistent/x', linked.getPath('agent.yaml'))
-  await expect(say(linked, {})).rejects.toThrow('is there already')
+  await expect(say(linked, {})).rejects.toThrow('exists already')
 })
 
-test('a place that is no directory is named', async () => {
-  await expect(init({}, { root: 'nowhere' })).rejects.toThrow('is no directory')
+test('a path that is not a directory is reported', async () => {
+  await expect(init({}, { root: 'nowhere' })).rejects.toThrow('is not a directory')
 })

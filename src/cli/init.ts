@@ -14,12 +14,12 @@ interface InitFlags {
 export function initCommand(context: CliContext): Command {
   return new Command('init')
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
-    .option('--image <name>', 'the image of the sandbox (default: by the toolchain that was found)')
+    .option('--image <name>', 'the image of the sandbox (default: chosen by the toolchain)')
     .option('--print', 'print the file and write nothing')
     .action((flags: InitFlags) => runInit(flags, context))
 }
 
-/** `gantry init`, once the flags are known. */
+/** Writes or prints the proposed agent.yaml. */
 export async function runInit({ root, image, print }: InitFlags, { cwd, stdout }: CliContext): Promise<void> {
   const { proposeAgentFile } = await import('../verifier/propose-agent-file.ts')
   const { lookAtProject } = await import('../guard-engine/project/look-at-project.ts')
@@ -28,15 +28,15 @@ export async function runInit({ root, image, print }: InitFlags, { cwd, stdout }
   const { findGitTop } = await import('../io/find-git-top.ts')
   const directory = resolve(cwd, root ?? '.')
   if (!isDirectory(directory))
-    throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
+    throw new GantryError('NOT_FOUND', `${directory} is not a directory`, {
       hint: 'Name the repository with --root DIR.',
     })
   const repository = root === undefined ? (findGitTop(directory) ?? directory) : directory
   const path = join(repository, 'agent.yaml')
-  // What is there, if only a link to nowhere, is somebody's.
+  // Any existing entry, even a dangling link, belongs to the user.
   if (print !== true && entryKind(path) !== null)
-    throw new GantryError('USAGE', `${path} is there already`, {
-      hint: 'Change it by hand, or see what would be proposed with --print.',
+    throw new GantryError('USAGE', `${path} exists already`, {
+      hint: 'Edit it by hand, or print the proposal with --print.',
     })
   const facts = await lookAtProject(repository, defaultSettings, { entries: false })
   const proposed = proposeAgentFile(facts, image)
@@ -50,7 +50,7 @@ export async function runInit({ root, image, print }: InitFlags, { cwd, stdout }
     stdout.write(`  ${plainLine(command)}  (${plainLine(source)})\n`)
   stdout.write(
     proposed.steps.length === 0
-      ? 'No command that verifies this project was found: write one into it. Until then gantry verify fails.\n'
-      : 'Look at it, then try: gantry verify\n',
+      ? 'No verification command was found. Add one to the file: without it, gantry verify fails.\n'
+      : 'Check it, then run: gantry verify\n',
   )
 }

@@ -50,7 +50,7 @@ function workingDirectory(): string {
   try {
     return process.cwd()
   } catch (cause) {
-    throw new GantryError('NOT_FOUND', 'the working directory is not there any more', {
+    throw new GantryError('NOT_FOUND', 'the working directory no longer exists', {
       hint: 'Change to a directory that exists and try again.',
       cause,
     })

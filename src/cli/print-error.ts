@@ -3,12 +3,12 @@ import { formatPosition, GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
 import type { CliContext } from './context.ts'
 
-/** Says what went wrong, where, and what to do. A fault of ours shows its stack, so that it can be reported. */
+/** Prints what went wrong, where, and what to do. A bug shows its stack, so that it can be reported. */
 export function printError(error: unknown, context: Pick<CliContext, 'stderr'>): ExitCode {
   const { red, bold, dim } = pc.createColors(context.stderr.color)
   if (!(error instanceof GantryError)) {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    context.stderr.write(`${red(bold('bug:'))} Gantry failed in a way it does not know.\n${stack}\n`)
+    context.stderr.write(`${red(bold('bug:'))} Gantry failed with an unexpected error.\n${stack}\n`)
     return exitCode.infra
   }
   // A message about a file starts with its position already when it lists several problems.

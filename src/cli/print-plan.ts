@@ -65,7 +65,7 @@ function judgeLine({ model, calls, batched }: NonNullable<RunEstimate['judge']>)
 }
 
 function partly({ withoutHistory }: RunEstimate): string {
-  return withoutHistory === 0 ? '' : `, without ${withoutHistory} trials nothing is known of`
+  return withoutHistory === 0 ? '' : `, without ${withoutHistory} trials without history`
 }
 
 /** The whole scale or more is no precision at all. */

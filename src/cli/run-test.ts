@@ -26,7 +26,7 @@ export async function runTest(
 ): Promise<void> {
   refuseWhenSwitchedOff(context)
   refuseContradictions(paths, flags)
-  // A mistyped reporter, or a report that cannot be written, is told before anything is done.
+  // Report a mistyped reporter or a report that cannot be written before anything runs.
   for (const { path } of (flags.reporter ?? []).map(parseReporterSpec)) {
     if (path !== null && flags.plan !== true && flags.dryRun !== true)
       checkWritable(resolve(context.cwd, path))
@@ -109,14 +109,14 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
   if (flags.resume !== undefined) {
     const planned = paths.length > 0 ? 'paths' : planFlagIn(flags)
     if (planned !== null)
-      clash(`--resume goes on with a run as it was planned: ${planned} would change it`, 'Leave it out.')
+      clash(`--resume continues a run as it was planned: ${planned} would change it`, 'Leave it out.')
   }
   if (flags.watch === true && (flags.resume !== undefined || flags.json === true)) {
     clash('--watch goes with neither --resume nor --json', 'Leave one of them out.')
   }
 }
 
-/** A flag that says what is run, and would be silently ignored beside --resume. */
+/** A flag that selects what is run, and would be silently ignored with --resume. */
 function planFlagIn(flags: TestFlags): string | null {
   const given: [string, unknown][] = [
     ['--scenario', flags.scenario],
@@ -183,7 +183,7 @@ async function testRequest(
   return runRequestSchema.parse({ ...request, ...asked, only: trials, cache: false })
 }
 
-/** What a run asks stays as it was planned; only how far and how fast it goes may be said anew. */
+/** A resumed run keeps its plan; only its limits and its speed may change. */
 function resumedRequest(frozen: RunRequest, flags: TestFlags): RunRequest {
   const anew = defined({
     maxCostUsd: flags.maxCostUsd,
@@ -192,7 +192,7 @@ function resumedRequest(frozen: RunRequest, flags: TestFlags): RunRequest {
   return runRequestSchema.parse({ ...frozen, ...anew })
 }
 
-/** How far and how fast a run goes, and how it is judged as a whole: none of it changes a single trial. */
+/** Limits and speed of a run, and how it is judged as a whole. None of it changes a single trial. */
 function howFar(flags: TestFlags): Record<string, unknown> {
   return {
     judgeBatch: flags.judgeBatch,
@@ -221,10 +221,14 @@ function budgetOf(env: CliContext['env']): number | undefined {
   try {
     return usd(text)
   } catch (cause) {
-    throw new GantryError('USAGE', `the budget in the environment is no amount: ${JSON.stringify(text)}`, {
-      hint: 'Set GANTRY_BUDGET_USD to US dollars, for example 2.50.',
-      cause,
-    })
+    throw new GantryError(
+      'USAGE',
+      `the budget in the environment is not an amount: ${JSON.stringify(text)}`,
+      {
+        hint: 'Set GANTRY_BUDGET_USD to US dollars, for example 2.50.',
+        cause,
+      },
+    )
   }
 }
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openServerLab } from '../server/server-lab.ts'
-import { taskDesk } from './serve-tasks.ts'
+import { openServerLab } from '../../test/support/server-lab.ts'
+import { taskSubmitter } from './serve-tasks.ts'
 
 const agentYaml = 'verification:\n  container_image: none\n  steps:\n    - { name: check, command: "true" }\n'
 
@@ -26,19 +26,19 @@ function ended() {
   queue.claim()
   queue.end(id, { state: 'INFRA_ERROR', summary: null, error_message: 'x' })
   const env = { PATH: process.env.PATH, HOME: root }
-  return { ...lab, id, desk: taskDesk({ env, signal: new AbortController().signal }, queue) }
+  return { ...lab, id, submitter: taskSubmitter({ env, signal: new AbortController().signal }, queue) }
 }
 
 test('a retry that cannot start is refused with the reasons, and not queued', async () => {
-  const { desk, id, queue } = ended()
-  await expect(desk.retry(id)).rejects.toThrow(/configuration required: .*agent\.yaml/)
+  const { submitter, id, queue } = ended()
+  await expect(submitter.retry(id)).rejects.toThrow(/configuration required: .*agent\.yaml/)
   expect(queue.list({ states: ['QUEUED'] })).toEqual([])
 })
 
 test('a retry that can start is queued with what the task was to be done with', async () => {
-  const { desk, id, queue, repository } = ended()
+  const { submitter, id, queue, repository } = ended()
   writeFileSync(join(repository, 'agent.yaml'), agentYaml)
-  const { options } = await desk.retry(id)
+  const { options } = await submitter.retry(id)
   expect(options).toMatchObject({ sandbox: 'host', retry: true })
   expect(queue.list({ states: ['QUEUED'] })).toHaveLength(1)
 })

@@ -5,9 +5,9 @@ import { createRedaction } from '../core/redaction.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
 import { accessLog } from '../server/access-log.ts'
-import type { TaskDesk } from '../server/handlers.ts'
+import { isLoopback } from '../server/check-access.ts'
+import type { TaskSubmitter } from '../server/handlers.ts'
 import { type GantryServer, openServer } from '../server/open-server.ts'
-import { isLoopback } from '../server/own-hosts.ts'
 import { type ServeToken, serveToken } from '../server/serve-token.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
 import { checkSubmission } from '../task/validate-start.ts'
@@ -49,7 +49,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
       repositories,
       queue,
       store,
-      desk: taskDesk(context, queue),
+      submitter: taskSubmitter(context, queue),
       log: accessLog({
         format: flags.log,
         write: stderr.write,
@@ -88,7 +88,7 @@ async function keepWorking(
 ): Promise<void> {
   while (!signal.aborted)
     try {
-      await workOnQueue({ repository, until: 'told', signal }, worker)
+      await workOnQueue({ repository, until: 'stopped', signal }, worker)
     } catch (error) {
       if (!(error instanceof GantryError)) throw error
       stderr.write(`The worker stopped: ${error.message}. It begins again in ${pauseMs / 1000} s.\n`)
@@ -101,7 +101,7 @@ function repositoriesOf({ repository }: ServeFlags, context: CliContext): readon
   const named = repository.map((one) => resolve(context.cwd, one))
   const [missing] = named.filter((one) => !isDirectory(one))
   if (missing !== undefined)
-    throw new GantryError('NOT_FOUND', `${missing} is no directory`, {
+    throw new GantryError('NOT_FOUND', `${missing} is not a directory`, {
       hint: 'Name existing repositories with --repository.',
     })
   return [...new Set(named.map(realPath))]
@@ -132,7 +132,7 @@ function announce(
 }
 
 /** Tasks that come by HTTP: checked as those of the command line are, and queued. */
-export function taskDesk(context: Pick<CliContext, 'env' | 'signal'>, queue: TaskQueue): TaskDesk {
+export function taskSubmitter(context: Pick<CliContext, 'env' | 'signal'>, queue: TaskQueue): TaskSubmitter {
   const queued = async (submission: TaskSubmission): Promise<QueuedTask> => {
     await checkSubmission(submission, context)
     return submitTask(queue, submission, createRedaction([], context.env))

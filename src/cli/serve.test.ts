@@ -33,12 +33,12 @@ test.each(['0.0.0.0', '192.0.2.1', '::', 'example.org'])(
   },
 )
 
-test('an address that is not of this machine is told', async () => {
+test('an address of another machine is reported', async () => {
   await expect(
     serve(['--host', '192.0.2.1', '--port', '0', '--token-file', '../good']),
   ).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining('no address of this machine'),
+    message: expect.stringContaining('not an address of this machine'),
   })
 })
 

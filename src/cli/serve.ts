@@ -6,19 +6,23 @@ import type { ServeFlags } from './serve-tasks.ts'
 export function serveCommand(context: CliContext): Command {
   return new Command('serve')
     .optionsGroup('Where:')
-    .option('--host <address>', 'address to listen on; any but loopback needs a token of yours', '127.0.0.1')
-    .option('--port <port>', 'port to listen on; 0 takes any free one', port, 7777)
-    .option('--allow-host <name>', 'another name in Host headers, as behind a proxy; repeatable', repeated)
+    .option('--host <address>', 'address to listen on; other than loopback needs your own token', '127.0.0.1')
+    .option('--port <port>', 'port to listen on; 0 chooses a free one', port, 7777)
+    .option(
+      '--allow-host <name>',
+      'another accepted Host header, for example behind a proxy; repeatable',
+      repeated,
+    )
     .optionsGroup('What:')
     .option(
       '--repository <dir>',
       'a repository to serve; repeatable (default: the one around the working directory)',
       repeated,
     )
-    .option('--token-file <file>', 'file with the bearer token (default: made once, kept in the store)')
-    .optionsGroup('What comes out:')
+    .option('--token-file <file>', 'file with the bearer token (default: created once, kept in the store)')
+    .optionsGroup('Output:')
     .addOption(
-      new Option('--log <format>', 'how requests are told on standard error')
+      new Option('--log <format>', 'format of the request log on standard error')
         .choices(['text', 'json', 'none'])
         .default('text'),
     )

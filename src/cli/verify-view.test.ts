@@ -128,7 +128,7 @@ test.each([
   event(ended(0, exitCode))
   end({ ...failed, status: 'INFRA_ERROR', error_type: 'unknown', error_message: 'it broke' }, nothing)
   expect(printed.stdout.includes('so far')).toBe(isShown)
-  expect(printed.stdout.includes('broken off after 3.0s')).toBe(isShown)
+  expect(printed.stdout.includes('interrupted after 3.0s')).toBe(isShown)
 })
 
 test('a step that was cancelled is neither failed nor of unknown end', () => {

@@ -111,7 +111,7 @@ function endOf(
   if (exit_code === null)
     return isCancelled
       ? `${yellow('cancelled')} ${dim(`after ${took}`)}`
-      : `${yellow('broken off')} ${dim(`after ${took}, without an exit code`)}`
+      : `${yellow('interrupted')} ${dim(`after ${took}, without an exit code`)}`
   const how = timedOut ? 'timed out, exit 124' : `exit ${exit_code}`
   return `${exit_code === 0 ? green('ok') : red('failed')} ${dim(`${how}, ${took}`)}`
 }
@@ -124,13 +124,13 @@ function lacksOf({ sandboxed, limits, shortfalls }: SandboxReport): readonly str
     pids: ['processes', String],
   } as const
   return [
-    ...(sandboxed ? [] : ['the steps run without a sandbox: nothing holds them back']),
+    ...(sandboxed ? [] : ['the steps run without a sandbox and can change anything you can']),
     ...(['memoryBytes', 'cpus', 'pids'] as const).flatMap((key) => {
       const state = limits[key]
       const [name, show] = values[key]
       return state.kind === 'applied'
         ? []
-        : [`no limit on ${name} (wanted ${show(state.wanted)}): ${state.why}`]
+        : [`no limit on ${name} (requested: ${show(state.wanted)}): ${state.why}`]
     }),
     ...shortfalls,
   ]
@@ -156,7 +156,7 @@ function evidenceLines({ commands, why }: RecordedEvidence): readonly string[] {
   return [
     ...(commands.length === 0
       ? []
-      : [`The guard knows the result of: ${commands.map(plainLine).join(', ')}`]),
+      : [`Recorded as evidence for the guard: ${commands.map(plainLine).join(', ')}`]),
     ...(why === null ? [] : [why]),
   ]
 }

@@ -8,14 +8,14 @@ export function verifyCommand(context: CliContext): Command {
     .addOption(
       new Option(
         '--sandbox <engine>',
-        'what the steps run in; host is no sandbox and is never chosen by itself',
+        'where the steps run; host is not a sandbox and is never chosen automatically',
       )
         .choices(['auto', ...sandboxNames])
         .default('auto'),
     )
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
-    .option('--config <file>', 'a file instead of the agent.yaml of the repository')
-    .option('-v, --verbose', 'show what the steps print, as they print it')
+    .option('--config <file>', 'read this file instead of the agent.yaml of the repository')
+    .option('-v, --verbose', 'show the output of the steps while they run')
     .option('--json', 'print JSON and nothing else on standard output')
     .addHelpText(
       'after',

@@ -11,7 +11,7 @@ export async function watchRuns(context: CliContext, run: () => Promise<Prepared
     try {
       watched = placesOf(await run())
     } catch (error) {
-      // A file that is broken now is mended by the next save.
+      // The next save may fix the file.
       context.setExitCode(printError(error, context))
     }
     if (context.signal.aborted) return

@@ -1,10 +1,10 @@
 import type { Redaction } from '../core/redaction.ts'
 import { plainLine } from '../report/plain-text.ts'
 
-/** Says what the server did, without a secret in it. */
+/** Logs what the server did, without secrets. */
 export interface AccessLog {
   request(facts: RequestFacts): void
-  /** Something failed that no client is to hear more of. */
+  /** A failure whose details clients must not see. */
   failure(error: unknown): void
 }
 
@@ -25,7 +25,7 @@ export interface AccessLogOptions {
 
 const maxPathChars = 500
 
-/** Lines of the structured log of tasks, with the server as their component; or one readable line each. */
+/** Lines of the structured log of tasks, with the server as their component, or one readable line per request. */
 export function accessLog({ format, write, redaction, now }: AccessLogOptions): AccessLog {
   const json = (level: string, type: string, message: string, extra: object): void =>
     write(

@@ -1,16 +1,16 @@
 import { GantryError } from '../core/error.ts'
-import type { FeedFilter } from './feed/filter.ts'
+import type { FeedFilter } from './feed/contract.ts'
 
 /** What a request comes to, before it is bytes. */
-export type Answer =
+export type ApiAnswer =
   | { readonly kind: 'json'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'text'; readonly type: string; readonly text: string }
   /** Nothing, and a client that follows a stream need not come back. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'stream'; readonly filter: FeedFilter; readonly afterId: number }
-  | Problem
+  | ApiProblem
 
-export interface Problem {
+export interface ApiProblem {
   readonly kind: 'problem'
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 500 | 503 | 507
   readonly code: string
@@ -20,15 +20,15 @@ export interface Problem {
 }
 
 export function problem(
-  status: Problem['status'],
+  status: ApiProblem['status'],
   code: string,
   message: string,
   hint: string | null = null,
-): Problem {
+): ApiProblem {
   return { kind: 'problem', status, code, message, hint }
 }
 
-const statusOf: Partial<Record<GantryError['code'], Problem['status']>> = {
+const statusOf: Partial<Record<GantryError['code'], ApiProblem['status']>> = {
   USAGE: 400,
   INVALID_FILE: 400,
   UNSAFE_PATH: 400,
@@ -37,15 +37,48 @@ const statusOf: Partial<Record<GantryError['code'], Problem['status']>> = {
   NO_SPACE: 507,
 }
 
-/** null for what is no known fault: that is a bug, and nobody outside hears more of it. */
-export function problemOf(error: unknown): Problem | null {
+/** null for an unknown error: that is a bug, and its details stay in the log. */
+export function problemOf(error: unknown): ApiProblem | null {
   if (!(error instanceof GantryError)) return null
   return problem(statusOf[error.code] ?? 503, error.code.toLowerCase(), error.message, error.hint ?? null)
 }
 
-export const bug: Problem = problem(
+export const bug: ApiProblem = problem(
   500,
   'internal',
-  'Gantry failed in a way it does not know.',
+  'Gantry failed with an unexpected error.',
   'The log of the server says more.',
 )
+
+/** Nothing here is for a browser's page, a cache or a frame. There are no CORS headers, on purpose. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+/** Every answer but a stream. */
+export function toResponse(answer: Exclude<ApiAnswer, { kind: 'stream' }>): Response {
+  switch (answer.kind) {
+    case 'json':
+      return json(answer.status, answer.value)
+    case 'text':
+      return new Response(answer.text, { headers: { ...securityHeaders, 'content-type': answer.type } })
+    case 'nothing':
+      return new Response(null, { status: 204, headers: securityHeaders })
+    case 'problem': {
+      const { status, code, message, hint, headers } = answer
+      return json(status, { error: { code, message, hint } }, headers)
+    }
+  }
+}
+
+function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(`${JSON.stringify(value)}\n`, {
+    status,
+    headers: { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', ...headers },
+  })
+}

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { openApiFile } from '../../scripts/openapi.ts'
+import { labApp, openServerLab, type ServerLab } from '../../test/support/server-lab.ts'
 import type { TaskEndRecord } from '../store/queue/contract.ts'
 import { openApiDocument } from './openapi.ts'
 import { type Route, routes } from './routes.ts'
-import { labApp, openServerLab, type ServerLab } from './server-lab.ts'
 
 const success: TaskEndRecord = { state: 'SUCCESS', summary: 'done', error_message: null }
 const stuck: TaskEndRecord = { state: 'STUCK', summary: null, error_message: 'twelve times red' }

@@ -3,32 +3,42 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { monotonicMs } from '../io/clock.ts'
 import type { AccessLog } from './access-log.ts'
-import { admit, type Door } from './admit.ts'
-import { type Answer, bug, type Problem, problem, problemOf } from './answer.ts'
+import {
+  type ApiAnswer,
+  type ApiProblem,
+  bug,
+  problem,
+  problemOf,
+  securityHeaders,
+  toResponse,
+} from './answer.ts'
+import { type AccessRules, checkAccess } from './check-access.ts'
 import type { Handlers } from './handlers.ts'
 import { readRequest } from './read-request.ts'
 import { type Route, type RouteName, routes } from './routes.ts'
-import { securityHeaders, toResponse } from './to-response.ts'
 
 type Env = { Bindings: Partial<HttpBindings> }
 
-export interface AppPowers {
-  readonly door: Door
+export interface AppOptions {
+  readonly access: AccessRules
   readonly handlers: Handlers
   readonly log: AccessLog
   /** Takes the connection over. */
-  readonly stream: (answer: Extract<Answer, { kind: 'stream' }>, outgoing: HttpBindings['outgoing']) => void
+  readonly stream: (
+    answer: Extract<ApiAnswer, { kind: 'stream' }>,
+    outgoing: HttpBindings['outgoing'],
+  ) => void
 }
 
-/** The API without a socket: one route of the table after the other, and one door before all of them. */
-export function createApp({ door, handlers, log, stream }: AppPowers): Hono<Env> {
+/** The API without a socket: the routes of the table, with one access check before all of them. */
+export function createApp({ access, handlers, log, stream }: AppOptions): Hono<Env> {
   const app = new Hono<Env>()
   const table = Object.entries<Route>(routes)
 
   app.use(async (c, next) => {
     const began = monotonicMs()
     const isOpen = table.some(([, route]) => route.isOpen === true && route.path === c.req.path)
-    const refused = admit({ isOpen, header: (name) => c.req.header(name) }, door)
+    const refused = checkAccess({ isOpen, header: (name) => c.req.header(name) }, access)
     if (refused !== null) c.res = toResponse(refused)
     else await next()
     const { pathname, search } = new URL(c.req.url)
@@ -41,12 +51,12 @@ export function createApp({ door, handlers, log, stream }: AppPowers): Hono<Env>
       const given = await readRequest(route, c)
       if (given.kind === 'problem') return toResponse(given)
       // The schemas of this very route have checked it.
-      const handle = handlers[name as RouteName] as (given: object) => Answer | Promise<Answer>
+      const handle = handlers[name as RouteName] as (given: object) => ApiAnswer | Promise<ApiAnswer>
       const answer = await handle(given.given)
       return answer.kind === 'stream' ? takeOver(c, answer) : toResponse(answer)
     })
 
-  const takeOver = (c: Context<Env>, answer: Extract<Answer, { kind: 'stream' }>): Response => {
+  const takeOver = (c: Context<Env>, answer: Extract<ApiAnswer, { kind: 'stream' }>): Response => {
     if (c.req.raw.method === 'HEAD')
       return new Response(null, { headers: { ...securityHeaders, 'content-type': 'text/event-stream' } })
     const { outgoing } = c.env
@@ -64,7 +74,7 @@ export function createApp({ door, handlers, log, stream }: AppPowers): Hono<Env>
   return app
 }
 
-function notHere(method: string, path: string): Problem {
+function notHere(method: string, path: string): ApiProblem {
   const allowed = Object.values<Route>(routes)
     .filter((route) => pattern(route.path).test(path))
     .map((route) => route.method.toUpperCase())

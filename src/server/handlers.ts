@@ -7,16 +7,15 @@ import { lastDiff } from '../task/task-events.ts'
 import { taskReports } from '../task/task-reports.ts'
 import { prometheusText } from '../task/telemetry/prometheus-text.ts'
 import { taskMetrics } from '../task/telemetry/task-metrics.ts'
-import { type Answer, type Problem, problem } from './answer.ts'
+import { type ApiAnswer, type ApiProblem, problem } from './answer.ts'
 import type { NewTaskBody } from './api-schemas.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Given, RouteName } from './routes.ts'
 import { atRest, type ServedTasks } from './served-tasks.ts'
-import { streamStart } from './stream-start.ts'
 import { taskDiagnosis } from './task-diagnosis.ts'
 
-/** How tasks come into the queue: whoever starts the server knows. What they throw as GantryError is told to the client. */
-export interface TaskDesk {
+/** How tasks are queued; given by the caller that starts the server. Clients see the GantryErrors it throws. */
+export interface TaskSubmitter {
   submit(task: NewTaskBody): Promise<QueuedTask> | QueuedTask
   /** Of a task that ended without success. */
   retry(id: string): Promise<QueuedTask> | QueuedTask
@@ -24,24 +23,24 @@ export interface TaskDesk {
   apply(id: string): Promise<QueuedTask> | QueuedTask
 }
 
-export interface HandlerPowers {
+export interface HandlerOptions {
   readonly queue: TaskQueue
   readonly tasks: ServedTasks
   readonly store: Store
-  readonly desk: TaskDesk
+  readonly submitter: TaskSubmitter
 }
 
-export type Handlers = { readonly [N in RouteName]: (given: Given<N>) => Answer | Promise<Answer> }
+export type Handlers = { readonly [N in RouteName]: (given: Given<N>) => ApiAnswer | Promise<ApiAnswer> }
 
-export function handlers({ queue, tasks, store, desk }: HandlerPowers): Handlers {
+export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Handlers {
   const withTask = async (
     id: string,
-    work: (task: QueuedTask) => Answer | Promise<Answer>,
-  ): Promise<Answer> => {
+    work: (task: QueuedTask) => ApiAnswer | Promise<ApiAnswer>,
+  ): Promise<ApiAnswer> => {
     const task = tasks.get(id)
     return task === null ? problem(404, 'not_found', `there is no task ${id}`) : await work(task)
   }
-  const paper = (id: string, what: 'diff' | 'report', type: string): Promise<Answer> =>
+  const paper = (id: string, what: 'diff' | 'report', type: string): Promise<ApiAnswer> =>
     withTask(id, (task) => {
       const { diff, summary, stuckReport } = taskReports(store, task)
       const text = what === 'diff' ? (diff ?? lastDiff(queue, id)) : (summary ?? stuckReport)
@@ -53,7 +52,7 @@ export function handlers({ queue, tasks, store, desk }: HandlerPowers): Handlers
     submitTask: async ({ body }) => {
       const repository = servedRepository(body.repository, tasks.repositories)
       if (typeof repository !== 'string') return repository
-      return created(await desk.submit({ ...body, repository }))
+      return created(await submitter.submit({ ...body, repository }))
     },
     listTasks: ({ query: { state, repository, limit } }) => {
       const wanted = repository === undefined ? undefined : servedRepository(repository, tasks.repositories)
@@ -76,13 +75,13 @@ export function handlers({ queue, tasks, store, desk }: HandlerPowers): Handlers
       withTask(id, async (task) => {
         if (isOpen(task) || task.state === 'SUCCESS')
           return problem(409, 'not_retryable', `task ${id} is ${task.state}: only one that failed is retried`)
-        return created(await desk.retry(id))
+        return created(await submitter.retry(id))
       }),
     applyTask: ({ id }) =>
       withTask(id, async (task) => {
         if (!task.dry_run || task.state !== 'SUCCESS')
-          return problem(409, 'no_proposal', `task ${id} is no dry run that came to a proposal`)
-        return created(await desk.apply(id))
+          return problem(409, 'no_proposal', `task ${id} is not a dry run with a proposal`)
+        return created(await submitter.apply(id))
       }),
     taskDiff: ({ id }) => paper(id, 'diff', 'text/x-diff'),
     taskReport: ({ id }) => paper(id, 'report', 'text/markdown'),
@@ -139,11 +138,11 @@ export function handlers({ queue, tasks, store, desk }: HandlerPowers): Handlers
   }
 }
 
-function ok(value: unknown): Answer {
+function ok(value: unknown): ApiAnswer {
   return { kind: 'json', status: 200, value }
 }
 
-function created(task: QueuedTask): Answer {
+function created(task: QueuedTask): ApiAnswer {
   return { kind: 'json', status: 201, value: task }
 }
 
@@ -151,7 +150,7 @@ function isOpen({ state }: QueuedTask): boolean {
   return state === 'QUEUED' || state === 'RUNNING'
 }
 
-/** Whoever queued a task as verbose wants to see everything unless told otherwise. */
+/** A task that was queued as verbose shows everything by default. */
 function levelOf(
   asked: 'milestone' | 'detail' | undefined,
   { verbose }: Pick<QueuedTask, 'verbose'>,
@@ -164,9 +163,9 @@ function isEmpty(queue: TaskQueue, taskId: string, level: 'milestone' | 'detail'
   return queue.events(query).length === 0
 }
 
-function servedRepository(named: string, served: readonly string[]): string | Problem {
+function servedRepository(named: string, served: readonly string[]): string | ApiProblem {
   if (!isAbsolute(named) || !isDirectory(named))
-    return problem(400, 'bad_repository', 'repository is no absolute path of an existing directory')
+    return problem(400, 'bad_repository', 'repository is not the absolute path of an existing directory')
   const real = realPath(named)
   if (served.includes(real)) return real
   return problem(
@@ -174,5 +173,40 @@ function servedRepository(named: string, served: readonly string[]): string | Pr
     'repository_not_served',
     'this server was not started for that repository',
     'Start gantry serve with --repository DIR.',
+  )
+}
+
+interface NamedPlace {
+  readonly after: number | undefined
+  /** What a client that comes back says; it is newer than what stands in its URL. */
+  readonly lastEventId: string | undefined
+}
+
+interface StreamStart {
+  readonly kind: 'start'
+  /** null when the client names none. */
+  readonly afterId: number | null
+}
+
+/** The id after which a stream begins, as the client names it. */
+function streamStart(
+  queue: Pick<TaskQueue, 'lastEventId'>,
+  { after, lastEventId }: NamedPlace,
+): StreamStart | ApiProblem {
+  if (lastEventId !== undefined && !/^\d{1,15}$/.test(lastEventId))
+    return problem(
+      400,
+      'bad_event_id',
+      'Last-Event-ID is no id of an event',
+      'Send a number, or no such header.',
+    )
+  const id = lastEventId === undefined ? after : Number(lastEventId)
+  if (id === undefined) return { kind: 'start', afterId: null }
+  if (id <= queue.lastEventId()) return { kind: 'start', afterId: id }
+  return problem(
+    400,
+    'future_event_id',
+    `event ${id} has not happened yet`,
+    'The store may have been replaced: begin anew without an id.',
   )
 }

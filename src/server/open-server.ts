@@ -6,15 +6,14 @@ import { digestSecret } from '../io/secret.ts'
 import type { Store } from '../store/contract.ts'
 import type { TaskQueue } from '../store/queue/contract.ts'
 import type { AccessLog } from './access-log.ts'
-import { bug, problem } from './answer.ts'
+import { bug, problem, toResponse } from './answer.ts'
+import { bracketed, ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
 import type { FanOut, FanOutLimits } from './feed/contract.ts'
 import { openFanOut } from './feed/fan-out.ts'
-import { handlers, type TaskDesk } from './handlers.ts'
-import { bracketed, ownHosts } from './own-hosts.ts'
+import { handlers, type TaskSubmitter } from './handlers.ts'
 import { servedTasks } from './served-tasks.ts'
 import { openSseSink } from './sse-sink.ts'
-import { toResponse } from './to-response.ts'
 
 export interface ServerOptions {
   readonly host: string
@@ -27,7 +26,7 @@ export interface ServerOptions {
   readonly repositories: readonly string[]
   readonly queue: TaskQueue
   readonly store: Store
-  readonly desk: TaskDesk
+  readonly submitter: TaskSubmitter
   readonly log: AccessLog
   readonly limits?: FanOutLimits
   readonly connections?: ConnectionLimits
@@ -60,7 +59,7 @@ const graceMs = 1_500
 
 /** Throws GantryError LOCKED for a port that is taken, USAGE for an address that is not ours. */
 export async function openServer(options: ServerOptions): Promise<GantryServer> {
-  const { host, queue, store, desk, log, allowHosts, connections = connectionLimits } = options
+  const { host, queue, store, submitter, log, allowHosts, connections = connectionLimits } = options
   const tasks = servedTasks(queue, options.repositories)
   const feed = openFanOut(
     {
@@ -75,8 +74,8 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
   )
   let isOwnHost: (header: string) => boolean = () => false
   const app = createApp({
-    door: { token: digestSecret(options.token), isOwnHost: (header) => isOwnHost(header) },
-    handlers: handlers({ queue, tasks, store, desk }),
+    access: { token: digestSecret(options.token), isOwnHost: (header) => isOwnHost(header) },
+    handlers: handlers({ queue, tasks, store, submitter }),
     log,
     stream({ filter, afterId }, outgoing) {
       if (!('assignSocket' in outgoing)) throw new Error('streams are for HTTP/1.1')
@@ -161,7 +160,7 @@ function unusable(host: string, port: number, cause: unknown): unknown {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EINVAL':
-      return new GantryError('USAGE', `${host} is no address of this machine`, {
+      return new GantryError('USAGE', `${host} is not an address of this machine`, {
         hint: 'Name one of its addresses with --host; the default is 127.0.0.1.',
         cause,
       })

@@ -7,7 +7,7 @@ export interface ServeToken {
   readonly token: string
   /** Where a person finds it, in words; never the token. */
   readonly where: string
-  /** Somebody chose it; it was not made here. */
+  /** The user chose it; it was not created here. */
   readonly isGiven: boolean
 }
 
@@ -32,7 +32,7 @@ export function serveToken({ env, cwd, file, root }: TokenSources): ServeToken {
     const path = resolve(cwd, file)
     const text = readShortText(path, 4_096)
     if (text === null)
-      throw new GantryError('NOT_FOUND', `${path} is no file that can be read`, {
+      throw new GantryError('NOT_FOUND', `${path} cannot be read`, {
         hint: 'Write the token into it, and nothing else.',
       })
     return { token: usable(text.trim(), path), where: path, isGiven: true }

@@ -66,7 +66,7 @@ export function servedTasks(queue: TaskQueue, repositories: readonly string[]): 
   }
 }
 
-/** A task nobody waits for or works on. */
+/** A task that is neither queued nor running. */
 export function atRest(task: TaskRecord): QueuedTask {
   return { ...task, position: null, abandoned: false }
 }

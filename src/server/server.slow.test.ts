@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
+import { labToken, openServerLab, type ServerLab } from '../../test/support/server-lab.ts'
+import { openSseClient, type SseClient, type SseRequest } from '../../test/support/sse-client.ts'
 import { fanOutLimits } from './feed/fan-out.ts'
 import { type GantryServer, openServer, type ServerOptions } from './open-server.ts'
-import { labToken, openServerLab, type ServerLab } from './server-lab.ts'
-import { openSseClient, type SseClient, type SseRequest } from './sse-client.ts'
 
-function optionsOf({ queue, store, desk, log, repository }: ServerLab): ServerOptions {
+function optionsOf({ queue, store, submitter, log, repository }: ServerLab): ServerOptions {
   return {
     host: '127.0.0.1',
     port: 0,
@@ -15,7 +15,7 @@ function optionsOf({ queue, store, desk, log, repository }: ServerLab): ServerOp
     repositories: [repository],
     queue,
     store,
-    desk,
+    submitter,
     log,
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import { securityHeaders } from './answer.ts'
 import type { FeedSink } from './feed/contract.ts'
-import { securityHeaders } from './to-response.ts'
 
 const streamHeaders = {
   ...securityHeaders,

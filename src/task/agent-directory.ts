@@ -20,7 +20,7 @@ export function checkAgentDirectory(root: string): string {
     where.kind === 'outside'
       ? where.reason
       : where.kind === 'inside' && !isDirectory(where.path)
-        ? 'it is no directory'
+        ? 'it is not a directory'
         : null
   if (where.kind !== 'outside' && why === null) return where.path
   throw new GantryError('UNSAFE_PATH', `${agentDirectory}/ of the repository cannot be used: ${why}`, {
@@ -36,7 +36,7 @@ export function ignoreAgentDirectory(root: string): boolean {
   if (found.kind !== 'text' && found.kind !== 'missing')
     throw new GantryError(
       'UNSAFE_PATH',
-      `${join(root, '.gitignore')} cannot be changed: it is no plain text file of the repository`,
+      `${join(root, '.gitignore')} cannot be changed: it is not a plain text file of the repository`,
     )
   const text = found.kind === 'text' ? found.text : ''
   if (text.split('\n').some((line) => known.has(line.trim()))) return false

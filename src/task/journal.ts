@@ -52,10 +52,10 @@ function isEntry(value: unknown): value is { readonly edition: number; readonly 
   )
 }
 
-/** Passes on what the work of a task tells, at once or when it is time. */
+/** Passes on the events of a task's tools, at once or later. */
 export interface Feed {
   readonly emit: (step: TaskStep) => void
-  /** What is told meanwhile is not passed on but given back with the result. */
+  /** Events emitted meanwhile are not passed on but returned with the result. */
   hold<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly told: readonly TaskStep[] }>
 }
 
@@ -87,8 +87,8 @@ interface TaskLogOptions {
 }
 
 /**
- * Tells what happens, redacted, and writes it down first. A task that is taken up again passes its earlier steps once more: what
- * was told of them before is not told again.
+ * Emits events, redacted, and writes them to the run first. A resumed task repeats its earlier steps; the events that
+ * were emitted for them before are not emitted again.
  */
 export async function openTaskLog(options: TaskLogOptions): Promise<(step: TaskStep) => void> {
   const { run, taskId, redaction, now, onEvent } = options

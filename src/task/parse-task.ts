@@ -3,7 +3,7 @@ import type { ParsedTask } from './contract.ts'
 
 export const taskTextLimits = { maxChars: 10_000, warnBelowChars: 3, warnObjectiveBelowChars: 10 } as const
 
-/** What a person asked for, taken apart. Throws GantryError USAGE for a text that is no task. */
+/** The parts of a task text. Throws GantryError USAGE for a text that is not a task. */
 export function parseTask(text: string): ParsedTask {
   const refusal = whyNoTask(text)
   if (refusal !== null)

@@ -3,12 +3,12 @@ import type { InfrastructureFault } from './contract.ts'
 /** Why a task ends before it is done. */
 export type HaltReason =
   | { readonly kind: 'cancelled' }
-  /** The worker goes; another one takes the task up. */
+  /** The worker stops; another one resumes the task. */
   | { readonly kind: 'left' }
   | { readonly kind: 'stuck'; readonly reason: string }
   | { readonly kind: 'infra'; readonly fault: InfrastructureFault }
 
-/** Thrown inside a task by whoever finds that it cannot go on, caught where the task ends and nowhere else. */
+/** Thrown by a step when the task cannot continue; caught only where the task ends. */
 export class TaskHalt extends Error {
   override readonly name = 'TaskHalt'
   readonly why: HaltReason

@@ -116,5 +116,5 @@ export interface TaskEnd {
   readonly proposal: Proposal | null
 }
 
-/** Reason of an abort that is no cancellation: the worker goes, the task stays. */
+/** Reason of an abort that is not a cancellation: the worker stops, and the task can be resumed. */
 export const shutdown = 'shutdown'

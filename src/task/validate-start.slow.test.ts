@@ -110,6 +110,6 @@ test('a repository in which git would wait for ever, or the papers could not be 
   await fixture.rm('repo/.gitattributes')
   const filed = await start()
   expect(filed.kind === 'refused' ? filed.problems.map(({ message }) => message).join() : '').toContain(
-    'agent/ of the repository cannot be used: it is no directory',
+    'agent/ of the repository cannot be used: it is not a directory',
   )
 })

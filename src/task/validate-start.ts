@@ -59,7 +59,7 @@ export type StartCheck = ReadyStart | { readonly kind: 'refused'; readonly probl
 
 const probeMs = 10_000
 
-/** All problems at once, so that a person mends them in one go. Repeated at every start of a task. */
+/** Collects all problems at once, so that the user can fix them in one go. Repeated at every start of a task. */
 export async function validateStart(request: StartRequest): Promise<StartCheck> {
   const { repository, description } = request
   const problems: StartProblem[] = []
@@ -77,7 +77,7 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
   if (!isThere)
     problems.push({
       what: 'repository',
-      message: `${repository} is no directory`,
+      message: `${repository} is not a directory`,
       hint: 'Name an existing directory.',
     })
   if (isThere)
@@ -119,12 +119,12 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
       ...task.warnings,
       ...(findGitTop(repository) !== null
         ? []
-        : [`${repository} is no git repository: changes cannot be compared with a commit.`]),
+        : [`${repository} is not a git repository: changes cannot be compared with a commit.`]),
     ],
   }
 }
 
-/** For whoever wants one error instead. */
+/** All problems as one error. */
 export function startError(problems: readonly StartProblem[]): GantryError {
   const lines = problems.map(
     ({ what, message, hint }) => `- ${what}: ${message}${hint === null ? '' : `\n${indented(hint)}`}`,
@@ -141,7 +141,7 @@ function problemOf(what: StartProblem['what'], { message, hint, at }: GantryErro
   return { what, message: `${where}${message}`, hint: hint ?? null }
 }
 
-/** Sends nothing: that there is access at all is what can be known for free. */
+/** Sends nothing: only whether there is access can be checked for free. */
 async function openable({ model, env }: StartRequest, project: Project | null): Promise<string> {
   const base = project?.root ?? '/'
   return (await resolveModel(model, { env, base })).name
@@ -169,7 +169,7 @@ async function resolve(
     probe.authenticated === false &&
     modelScript === null &&
     request.model === 'default' &&
-    // That there is no model at all is told once.
+    // A missing model is reported once.
     !known.some(({ what, message }) => what === 'model' && probe.problem?.startsWith(message) === true)
   )
     throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
@@ -183,7 +183,7 @@ async function probe({ sandbox, env, signal }: StartRequest): Promise<SandboxEng
   const within = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
   const context = { env: definedVariables(env), signal: within }
   const chosen = await chooseEngine(sandbox, context)
-  // It says itself what would mend each.
+  // The message already names the fix of each engine.
   if ('failure' in chosen) throw new GantryError('SPAWN_FAILED', chosen.failure.message)
   // One that was chosen by itself has answered already.
   if (sandbox === 'auto') return chosen

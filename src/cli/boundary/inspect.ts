@@ -11,7 +11,7 @@ import { wholeNumber } from '../flag-values.ts'
 
 export function inspectCommand(context: CliContext): Command {
   return new Command('inspect')
-    .description('Show what is in a cassette: every call, its answer, its tokens.')
+    .description('Show the calls in a cassette, with their answers and tokens.')
     .argument('<dir>', 'directory of the cassette')
     .argument('[exchange]', 'number of one exchange, to see it whole', wholeNumber)
     .option('--json', 'print JSON and nothing else on standard output')
@@ -32,7 +32,7 @@ export function printCassette(content: CassetteContent, { stdout }: CliContext):
   const say = (line: string): void => stdout.write(`${line}\n`)
   say(`${counted(exchanges.length, 'exchange')}, recorded ${recordedAt} by Gantry ${gantryVersion}`)
   if (who.length > 0) say(shortenMiddle(plainLine(who.join(', ')), Math.max(10, stdout.columns)))
-  if (!complete) say(paint.yellow('The recording was broken off: it cannot be replayed strictly.'))
+  if (!complete) say(paint.yellow('The recording was interrupted: it cannot be replayed strictly.'))
   for (const exchange of exchanges) {
     const { index, api, kind, model, status, tokens } = exchange
     const used =

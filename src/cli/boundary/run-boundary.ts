@@ -17,7 +17,7 @@ import type { CliContext } from '../context.ts'
 import { type BoundaryEnd, jsonOutput, textOutput } from './session-output.ts'
 
 export interface BoundaryWork {
-  /** Empty: serve until somebody ends it. */
+  /** Empty: serve until Ctrl-C. */
   readonly command: readonly string[]
   readonly flags: BoundaryFlags
   readonly model: ModelLink
@@ -73,7 +73,7 @@ export async function runBoundary(work: BoundaryWork, context: CliContext): Prom
   }
 }
 
-/** Resolves when the program has ended, when somebody ended us, or when a call had no answer. */
+/** Resolves when the program has ended, on Ctrl-C, or when a call had no answer. */
 async function until(
   { command, flags }: BoundaryWork,
   session: LinkSession,
@@ -97,7 +97,7 @@ async function until(
   })
 }
 
-/** A cap that is reached ends nobody: later calls are refused, and what to do about it is the caller's business. */
+/** Reaching the cap does not end the program: later calls are refused. */
 function mismatchOf({ stopped }: LinkSession): AbortSignal {
   const mismatch = new AbortController()
   stopped.addEventListener('abort', () => {
@@ -140,7 +140,7 @@ function faultsOf({ fault, seed }: BoundaryFlags, source: ModelSource): FaultsCo
   const scripted = source.kind === 'script' ? source.script.faults : undefined
   if (seed === undefined) return scripted
   if (scripted === undefined)
-    throw new GantryError('USAGE', '--seed without a fault means nothing', {
+    throw new GantryError('USAGE', '--seed has no effect without a fault', {
       hint: 'Give a --fault with a probability too, such as 529%20.',
     })
   return { ...scripted, seed }

@@ -7,19 +7,16 @@ import type { BoundaryFlags } from './run-boundary.ts'
 
 export function withBoundaryFlags(command: Command): Command {
   return command
-    .showHelpAfterError('(what belongs to the program stands behind --; add --help to see what is possible)')
+    .showHelpAfterError('(put the flags of the program after --; add --help to see the usage)')
     .argument(
       '[command...]',
-      'a program to run with its model at the boundary; behind -- when it has flags. Without one: serve until Ctrl-C',
+      'a program to run with its model at the boundary; after -- when it has flags (default: serve until Ctrl-C)',
     )
     .option('--port <n>', 'a fixed port on 127.0.0.1 (default: any free one)', port)
     .option('--fault <fault>', 'break calls: 429@0, 529%20, cut@2:3, slow:500; repeatable', repeated)
-    .option('--seed <n>', 'of the faults with a probability', wholeNumber)
-    .option('--max-cost-usd <usd>', 'refuse calls once this much is spent; the exit code is then 1', usd)
-    .option(
-      '--config <file>',
-      'configuration file whose prices hold, instead of the gantry.yaml found upward',
-    )
+    .option('--seed <n>', 'seed of the faults with a probability', wholeNumber)
+    .option('--max-cost-usd <usd>', 'refuse calls once this much is spent, and exit with 1', usd)
+    .option('--config <file>', 'configuration file with the prices, instead of the gantry.yaml found upward')
     .option(
       '--json',
       'print one JSON object per line, and nothing else, on standard output; that of the program goes to standard error',
@@ -28,8 +25,8 @@ export function withBoundaryFlags(command: Command): Command {
 
 export function serveCommand(context: CliContext): Command {
   return withBoundaryFlags(new Command('serve'))
-    .description('Answer from a script, or pass calls on to their providers, metered.')
-    .option('--script <file>', 'answer from this script; without it the providers answer')
+    .description('Answer from a script, or forward calls to their providers and meter them.')
+    .option('--script <file>', 'answer from this script (default: the providers answer)')
     .action(async (command: string[], flags: BoundaryFlags & { readonly script?: string }) => {
       const { runBoundary } = await import('./run-boundary.ts')
       const { sourceOf } = await import('./run-boundary.ts')
@@ -42,9 +39,9 @@ export function serveCommand(context: CliContext): Command {
 
 export function recordCommand(context: CliContext): Command {
   return withBoundaryFlags(new Command('record'))
-    .description('Pass calls on to their providers and keep every exchange in a cassette.')
-    .requiredOption('--to <dir>', 'directory of the cassette; one that is there is replaced at the end')
-    .option('--script <file>', 'let this script answer instead of the providers')
+    .description('Forward calls to their providers and record every exchange in a cassette.')
+    .requiredOption('--to <dir>', 'directory of the cassette; an existing one is replaced at the end')
+    .option('--script <file>', 'answer from this script instead of the providers')
     .action(
       async (command: string[], flags: BoundaryFlags & { readonly to: string; readonly script?: string }) => {
         const { runBoundary } = await import('./run-boundary.ts')
@@ -57,16 +54,16 @@ export function recordCommand(context: CliContext): Command {
 
 export function replayCommand(context: CliContext): Command {
   return withBoundaryFlags(new Command('replay'))
-    .description('Answer from a cassette. A call it does not know ends the session with a diff.')
+    .description('Answer from a cassette. A call that is not in it ends the session with a diff.')
     .requiredOption('--from <dir>', 'directory of the cassette')
-    .option('--auto', 'ask the provider for what the cassette does not know, and add it')
+    .option('--auto', 'forward calls that are not in the cassette to the provider, and add them')
     .action(
       async (
         command: string[],
         flags: BoundaryFlags & { readonly from: string; readonly auto?: boolean },
       ) => {
         if (flags.maxCostUsd !== undefined && flags.auto !== true)
-          throw new GantryError('USAGE', 'a replay costs nothing, so that --max-cost-usd means nothing', {
+          throw new GantryError('USAGE', 'a replay costs nothing, so --max-cost-usd has no effect', {
             hint: 'Leave it out, or let --auto ask a provider.',
           })
         const { runBoundary } = await import('./run-boundary.ts')

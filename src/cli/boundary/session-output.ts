@@ -11,9 +11,9 @@ import { plainLine, plainText } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { CliContext } from '../context.ts'
 
-/** How a running boundary speaks. */
+/** What a running boundary prints. */
 export interface SessionOutput {
-  /** `hasProgram`: one is run, and told where the boundary is. Else somebody has to be told. */
+  /** `hasProgram`: a program is run and gets the address. Without one, the address is printed. */
   ready(endpoint: ModelEndpoint, hasProgram: boolean): void
   exchange(facts: ExchangeFacts): void
   end(end: BoundaryEnd): void
@@ -31,7 +31,7 @@ export interface BoundaryEnd {
   readonly cassette: { readonly dir: string; readonly isKept: boolean } | null
 }
 
-/** One JSON object per line on standard output. The key is in it: whoever starts a server by program must learn it. */
+/** One JSON object per line on standard output. It includes the key, which a program that starts the server needs. */
 export function jsonOutput({ stdout }: CliContext): SessionOutput {
   const say = (line: object): void => stdout.write(`${JSON.stringify(line)}\n`)
   return {
@@ -60,7 +60,7 @@ export function textOutput({ stdout, stderr }: CliContext): SessionOutput {
   return {
     ready: (endpoint, hasProgram) => {
       if (hasProgram) {
-        say(paint.dim(`The boundary listens at ${new URL(endpoint.url).origin}; the program is led to it.`))
+        say(paint.dim(`The boundary listens at ${new URL(endpoint.url).origin}; the program uses it.`))
         return
       }
       say(`The boundary listens at ${endpoint.url} until Ctrl-C. Point a program at it with:`)
@@ -86,7 +86,7 @@ export function textOutput({ stdout, stderr }: CliContext): SessionOutput {
         say(
           cassette.isKept
             ? `The recording is in ${cassette.dir}`
-            : `Nothing was kept of the recording; ${cassette.dir} is as it was.`,
+            : `The recording was discarded; ${cassette.dir} is unchanged.`,
         )
       if (program !== null && program.exitCode !== 0)
         say(
@@ -97,7 +97,7 @@ export function textOutput({ stdout, stderr }: CliContext): SessionOutput {
 }
 
 function priceOf(costUsd: number, isPaid: boolean): string {
-  return isPaid ? formatCost(costUsd) : `${formatCost(costUsd)} that nobody paid`
+  return isPaid ? formatCost(costUsd) : `${formatCost(costUsd)} not charged`
 }
 
 function exchangeLine(facts: ExchangeFacts): string {

@@ -15,7 +15,7 @@ export interface DoctorFinding {
   /** `lacking`: it works less well, or only some uses of it do. `missing`: not usable. */
   readonly status: 'ok' | 'lacking' | 'missing'
   readonly detail: string
-  /** The command that would mend it. */
+  /** The command that would fix it. */
   readonly fix?: string
 }
 

@@ -6,9 +6,7 @@ import { paintVerdict, printSections } from './print-sections.ts'
 
 export function explainCommand(context: CliContext): Command {
   return new Command('explain')
-    .description(
-      'Say why the guard decided as it did: the event, the rules that spoke, and what they rested on.',
-    )
+    .description('Explain a decision of the guard: the event, the rules that applied, and their evidence.')
     .argument('<decision>', "the id a reason ends with, or 'latest'")
     .option(
       '--root <dir>',

@@ -109,7 +109,7 @@ describe('gantry guard install', () => {
     [['install', '--scope', 'plugin'], '--scope plugin needs the directory'],
     [['install', '--scope', 'plugin', 'x', '--agent', 'codex'], 'for claude-code only'],
     [['install', 'x', '--agent', 'codex'], 'makes sense with --scope plugin only'],
-    [['install', '--root', 'nowhere'], 'is no directory'],
+    [['install', '--root', 'nowhere'], 'is not a directory'],
     [['install', '--scope', 'galaxy'], 'Allowed choices'],
   ])('%j is refused with a sentence', async (args, message) => {
     expect(await guard(args)).toMatchObject({

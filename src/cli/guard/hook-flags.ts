@@ -31,7 +31,7 @@ export function agentNames(value: string, before: readonly HookedAgent[] = []): 
 export function hookPlace({ cwd, env }: CliContext, root: string | undefined): HookPlace {
   const directory = resolve(cwd, root ?? '.')
   if (!isDirectory(directory)) {
-    throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
+    throw new GantryError('NOT_FOUND', `${directory} is not a directory`, {
       hint: 'Name the project with --root DIR.',
     })
   }

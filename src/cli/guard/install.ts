@@ -4,12 +4,12 @@ import { agentNames, type HookFlags } from './hook-flags.ts'
 
 export function installCommand(context: CliContext): Command {
   return new Command('install')
-    .description('Put the guard into the hooks of coding agents. What others wrote there stays.')
+    .description('Install the guard into the hooks of coding agents. Other hooks stay.')
     .argument('[dir]', 'with --scope plugin: the directory the plugin is written to')
     .option('--agent <name>', 'only this agent; repeatable (default: those found here)', agentNames)
     .addOption(scopeOption())
     .option('--root <dir>', 'the project (default: the one around the working directory)')
-    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--dry-run', 'show what would change without changing it')
     .option('--json', 'print JSON and nothing else on standard output')
     .addHelpText(
       'after',
@@ -26,12 +26,12 @@ For Claude Code that is .claude/settings.local.json, which is not meant to be co
 
 export function uninstallCommand(context: CliContext): Command {
   return new Command('uninstall')
-    .description('Take the guard out of the hooks of coding agents. For a person, not for an agent.')
+    .description('Remove the guard from the hooks of coding agents. Only a person may do this.')
     .argument('[dir]', 'with --scope plugin: the directory the plugin was written to')
     .option('--agent <name>', 'only this agent; repeatable (default: all)', agentNames)
     .addOption(scopeOption())
     .option('--root <dir>', 'the project (default: the one around the working directory)')
-    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--dry-run', 'show what would change without changing it')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (dir: string | undefined, flags: HookFlags) => {
       const { runUninstall } = await import('./run-install.ts')

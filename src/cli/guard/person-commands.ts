@@ -9,7 +9,7 @@ import { duration } from '../flag-values.ts'
 
 export function unlockCommand(context: CliContext): Command {
   return new Command('unlock')
-    .description("Let agents change the guard's own files for a while. Asks a person at a terminal.")
+    .description("Let agents change the guard's own files for a while. Asks for confirmation at a terminal.")
     .option('--for <duration>', 'how long, at most 1h (default: 10m)', duration)
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly for?: number; readonly root?: string }) => {
@@ -36,7 +36,7 @@ export function lockCommand(context: CliContext): Command {
 
 export function sealCommand(context: CliContext): Command {
   return new Command('seal')
-    .description('Accept the files that steer the guard as they are now. Asks a person at a terminal.')
+    .description('Accept the current files that configure the guard. Asks for confirmation at a terminal.')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly root?: string }) => {
       const { ownPlace } = await import('../../guard-install/own-place.ts')
@@ -58,10 +58,8 @@ export function sealCommand(context: CliContext): Command {
 
 export function waiveCommand(context: CliContext): Command {
   return new Command('waive')
-    .description(
-      'Let the work be called done without evidence, for the files as they are. Asks a person at a terminal.',
-    )
-    .requiredOption('--reason <text>', 'why; it is kept in the ledger')
+    .description('Accept the current files as done without evidence. Asks for confirmation at a terminal.')
+    .requiredOption('--reason <text>', 'why; recorded in the ledger')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly reason: string; readonly root?: string }) => {
       const { waive } = await import('../../guard/unlock/unlock.ts')

@@ -61,8 +61,7 @@ export function printUninstalls(
     if (result === 'absent') continue
     stdout.write(`${paint.bold(agent)}: ${words[result]} ${path}\n`)
     if (flags.dryRun === true) stdout.write(plainText(diff))
-    for (const copy of kept)
-      stdout.write(`  Somebody changed the file since; the copy from before stays: ${copy}\n`)
+    for (const copy of kept) stdout.write(`  The file has changed since; the earlier copy is kept: ${copy}\n`)
   }
   if (outcomes.every(({ result }) => result === 'absent'))
     stdout.write(`The guard is not installed in ${root}.\n`)

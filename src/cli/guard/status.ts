@@ -22,7 +22,7 @@ export function statusCommand(context: CliContext): Command {
     .option('--agent <name>', 'only this agent; repeatable (default: all)', agentNames)
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .option('--json', 'print JSON and nothing else on standard output')
-    .addHelpText('after', '\nExit code 1 when the guard is installed for an agent and does not hold it.')
+    .addHelpText('after', '\nExit code 1 when the guard is installed for an agent but not armed.')
     .action(async (flags: StatusFlags) => {
       const { isArmed } = await import('../../guard/status/guard-status.ts')
       const status = await readGuardView(context, flags)

@@ -60,7 +60,9 @@ function linesOf(event: PlanEvent, color: boolean): readonly string[] {
     case 'attempt_failed':
       return [red(`  not done: ${plain(event.reason)}`)]
     case 'iteration_lost':
-      return [yellow(`  did not really happen, and is no attempt: ${plain(event.reason)}`)]
+      return [
+        yellow(`  failed for infrastructure reasons, not counted as an attempt: ${plain(event.reason)}`),
+      ]
     case 'note':
       return [event.level === 'warning' ? yellow(plainLine(event.message)) : dim(plainLine(event.message))]
     case 'plan_ended':

@@ -80,7 +80,7 @@ function planRequest(
 function projectRoot({ cwd }: CliContext, { root = '.' }: Pick<PlanFlags, 'root'>): string {
   const directory = resolve(cwd, root)
   if (isDirectory(directory)) return findRoot(directory)
-  throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
+  throw new GantryError('NOT_FOUND', `${directory} is not a directory`, {
     hint: 'Name the project with --root DIR.',
   })
 }
@@ -103,7 +103,7 @@ function refuseBesideResume(plan: string | undefined, flags: PlanFlags): void {
   ]
   const clash = given.find(([, value]) => value !== undefined)
   if (clash === undefined) return
-  throw new GantryError('USAGE', `--resume goes on with a run as it was begun: ${clash[0]} would change it`, {
+  throw new GantryError('USAGE', `--resume continues a run as it was started: ${clash[0]} would change it`, {
     hint: 'Leave it out.',
   })
 }

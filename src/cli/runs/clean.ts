@@ -28,11 +28,14 @@ export function cleanCommand(context: CliContext): Command {
       `Remove stored runs. Without options: those past ${formatDuration(maxAgeMs ?? 0)}, then the oldest until ${maxRuns} remain.`,
     )
     .option('--older-than <duration>', 'remove runs older than this, for example 30d, 7d, 1h or 15m')
-    .option('--keep <n>', 'remove the oldest until so many remain', wholeNumber)
+    .option('--keep <n>', 'remove the oldest runs until this many remain', wholeNumber)
     .option('--all', 'remove every run and the whole cache')
-    .option('--dry-run', 'tell what would be removed, and remove nothing')
+    .option('--dry-run', 'show what would be removed without removing it')
     .option('--json', 'print JSON and nothing else on standard output')
-    .addHelpText('after', '\nPinned, blessed, stuck and running runs always stay, and what they lean on.')
+    .addHelpText(
+      'after',
+      '\nPinned, blessed, stuck and running runs are always kept, and the runs they refer to.',
+    )
     .action(async (flags: CleanFlags) => {
       const policy = policyOf(flags)
       const { openProjectStore } = await import('../../config/open-project-store.ts')
@@ -100,11 +103,17 @@ function cleanReport(
       .filter(({ reason }) => reason !== 'recent')
       .map(({ id, reason }) => `${green('kept')} ${id} ${dim(keepWords[reason])}`),
     ...failed.map(({ id, message }) => `${red('could not remove')} ${id}: ${message}`),
-    `${dryRun ? 'Would remove' : 'Removed'} ${what} and ${dryRun ? 'free' : 'freed'} ${formatBytes(freedBytes)}; ${counted(kept.length, 'run')} ${kept.length === 1 ? 'stays' : 'stay'}${recent > 0 ? `, ${recent} of them with no need to go` : ''}.`,
+    `${dryRun ? 'Would remove' : 'Removed'} ${what} and ${dryRun ? 'free' : 'freed'} ${formatBytes(freedBytes)}. ${keptText(recent, kept.length - recent, dryRun)}`,
   ]
 }
 
-const removalWords = { age: 'too old', count: 'one too many', all: 'by --all' } as const
+function keptText(recent: number, protectedRuns: number, dryRun: boolean): string {
+  const recentText = `${dryRun ? 'Would keep' : 'Keeping'} ${counted(recent, 'run')}.`
+  if (protectedRuns === 0) return recentText
+  return `${recentText} ${protectedRuns} more ${protectedRuns === 1 ? 'is' : 'are'} protected.`
+}
+
+const removalWords = { age: 'too old', count: 'above the limit', all: 'by --all' } as const
 
 const keepWords: Readonly<Record<KeepReason, string>> = {
   pinned: 'pinned',
@@ -112,9 +121,9 @@ const keepWords: Readonly<Record<KeepReason, string>> = {
   stuck: 'a task is stuck on it',
   live: 'running',
   protected: 'just ended',
-  referenced: 'a kept run leans on it',
+  referenced: 'a kept run refers to it',
   damaged: 'its manifest cannot be read, so it may be pinned; --all removes it',
-  recent: 'no need to go',
+  recent: 'within the limits',
 }
 
 /** `0 B`, `512 B`, `4.0 KB`, `1.3 GB`: units of 1,000. */

@@ -11,7 +11,7 @@ import { findTrial } from './find-trial.ts'
 
 export function exportCommand(context: CliContext): Command {
   return new Command('export')
-    .description('Write the trials of a run as other tools read them: one trajectory per trial.')
+    .description('Write the trials of a run in a format for other tools, one trajectory per trial.')
     .argument('<run>', "a run id, the beginning of one, 'latest' or 'blessed'")
     .argument('[trial]', 'only this trial: its id, or the beginning of it')
     .addOption(

@@ -20,7 +20,7 @@ export function flagCommand(
     .description(description)
     .argument('<run>', "a run id, the beginning of one, or 'latest'")
     .option('--json', 'print JSON and nothing else on standard output')
-  if (on) command.option('--reason <text>', 'why, for whoever sees it later')
+  if (on) command.option('--reason <text>', 'why, as a note for later')
   return command.action(
     async (wanted: string, options: { readonly reason?: string; readonly json?: boolean }) => {
       const { openProjectStore } = await import('../../config/open-project-store.ts')
@@ -39,7 +39,7 @@ export function flagCommand(
 export function blessCommand(context: CliContext): Command {
   return flagCommand(context, {
     name: 'bless',
-    description: 'Make a run the one that later runs are compared with, and keep it from being cleaned.',
+    description: 'Make a run the baseline for later runs, and protect it from cleaning.',
     flag: 'blessed',
     on: true,
     outcome: "is blessed: '--baseline blessed' means the newest such run",
@@ -49,7 +49,7 @@ export function blessCommand(context: CliContext): Command {
 export function unblessCommand(context: CliContext): Command {
   return flagCommand(context, {
     name: 'unbless',
-    description: 'Take the blessing of a run back.',
+    description: 'Undo bless.',
     flag: 'blessed',
     on: false,
     outcome: 'is not blessed',
@@ -59,7 +59,7 @@ export function unblessCommand(context: CliContext): Command {
 export function pinCommand(context: CliContext): Command {
   return flagCommand(context, {
     name: 'pin',
-    description: 'Keep a run from being cleaned.',
+    description: 'Protect a run from cleaning.',
     flag: 'pinned',
     on: true,
     outcome: 'is pinned: it stays until it is unpinned',
@@ -69,7 +69,7 @@ export function pinCommand(context: CliContext): Command {
 export function unpinCommand(context: CliContext): Command {
   return flagCommand(context, {
     name: 'unpin',
-    description: 'Let a pinned run be cleaned again.',
+    description: 'Undo pin.',
     flag: 'pinned',
     on: false,
     outcome: 'is not pinned: it is cleaned when its time comes',

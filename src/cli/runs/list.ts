@@ -18,7 +18,7 @@ export function listCommand(context: CliContext): Command {
   return new Command('list')
     .alias('ls')
     .description('List stored runs, newest first.')
-    .option('--limit <n>', 'at most so many', count, 20)
+    .option('--limit <n>', 'how many at most', count, 20)
     .addOption(new Option('--kind <kind>', 'only runs of this kind').choices([...runKinds]))
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (flags: ListFlags) => {

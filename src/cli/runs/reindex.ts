@@ -4,7 +4,7 @@ import type { CliContext } from '../context.ts'
 
 export function reindexCommand(context: CliContext): Command {
   return new Command('reindex')
-    .description('Build the index of all runs anew from their directories.')
+    .description('Rebuild the index of runs from their directories.')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (options: { readonly json?: boolean }) => {
       const { openProjectStore } = await import('../../config/open-project-store.ts')

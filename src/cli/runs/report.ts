@@ -8,7 +8,7 @@ import { printError } from '../print-error.ts'
 
 export function reportCommand(context: CliContext): Command {
   return new Command('report')
-    .description('Report a stored run again, ended or interrupted, with any reporter.')
+    .description('Report a stored run again with any reporter.')
     .argument('<run>', "a run id, the beginning of one, 'latest' or 'blessed'")
     .option('--reporter <name[:path]>', 'console, json, junit, tap, md, html or github; repeatable', repeated)
     .option('--json', 'print one JSON document and nothing else on standard output')

@@ -180,7 +180,7 @@ describe('gantry runs clean', () => {
     const { out } = await gantry(['clean'])
     expect(out).toMatch(new RegExp(`removed ${old} too old, [\\d.]+ KB`))
     expect(out).toContain(`kept ${pinned} pinned`)
-    expect(out).toMatch(/Removed 1 run and freed [\d.]+ KB; 2 runs stay, 1 of them with no need to go\./)
+    expect(out).toMatch(/Removed 1 run and freed [\d.]+ KB\. Keeping 1 run\. 1 more is protected\./)
     expect(runsLeft()).toEqual([fresh, pinned].sort())
   })
 

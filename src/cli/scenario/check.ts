@@ -7,7 +7,7 @@ import type { CliContext } from '../context.ts'
 export function checkCommand(context: CliContext): Command {
   return new Command('check')
     .description(
-      'Prove the gates before money is spent: an agent that does nothing must fail, the oracle must pass.',
+      'Check the gates without spending money: an agent that does nothing must fail, the oracle must pass.',
     )
     .argument('[path...]', 'files, directories, globs or names (default: those of gantry.yaml)')
     .option('--json', 'print JSON')

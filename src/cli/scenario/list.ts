@@ -17,7 +17,7 @@ export function listCommand(context: CliContext): Command {
     .argument('[path...]', 'files, directories, globs or names (default: those of gantry.yaml)')
     .option('--filter <glob>', 'only scenarios whose name matches', repeated)
     .option('--tag <tag>', 'only scenarios with any of these tags', list)
-    .option('--all-tags', 'demand every --tag instead of any')
+    .option('--all-tags', 'require every --tag instead of any of them')
     .option('--tier <n>', 'only scenarios up to this tier', wholeNumber)
     .option('--json', 'print JSON')
     .action(async (paths: string[], flags: ListFlags) => {

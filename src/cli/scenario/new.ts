@@ -9,7 +9,7 @@ No agent is described yet. Write a gantry.yaml beside it, for example
 
 export function newCommand(context: CliContext): Command {
   return new Command('new')
-    .description('Make a scenario that runs: the YAML file, a template folder and an oracle to fill in.')
+    .description('Create a scenario that runs: a YAML file, a template folder and an oracle to fill in.')
     .argument('<name>', 'name of the scenario')
     .option('--dir <path>', 'where to put it', 'scenarios')
     .option('--target <binary>', 'the tool under test', 'git')

@@ -5,7 +5,7 @@ import type { CliContext } from '../context.ts'
 
 export function showCommand(context: CliContext): Command {
   return new Command('show')
-    .description('Show one scenario: what is asked, with what, and what must hold afterwards.')
+    .description('Show one scenario: its prompt, its setup and its gates.')
     .argument('<name>', 'file or name of the scenario')
     .option('--json', 'print JSON, defaults filled in')
     .action(async (name: string, flags: { readonly json?: boolean }) => {

@@ -5,7 +5,7 @@ import type { CliContext } from '../context.ts'
 
 export function validateCommand(context: CliContext): Command {
   return new Command('validate')
-    .description('Check scenario files and everything they refer to, without running anything.')
+    .description('Validate scenario files and everything they refer to, without running anything.')
     .argument('[path...]', 'files, directories, globs or names (default: those of gantry.yaml)')
     .option('--json', 'print JSON')
     .action(async (paths: string[], flags: { readonly json?: boolean }) => {

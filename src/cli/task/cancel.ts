@@ -9,14 +9,14 @@ interface CancelFlags {
 }
 
 const sentences: Readonly<Record<CancelOutcome['kind'], string>> = {
-  removed: 'was taken out of the queue',
-  asked: 'is being stopped; its changes stay in the working tree',
-  cancelled: 'was cancelled; nobody was working on it any more. Its changes stay in the working tree',
+  removed: 'was removed from the queue',
+  asked: 'is being stopped. Its changes stay in the working tree',
+  cancelled: 'was cancelled; its worker had died. Its changes stay in the working tree',
 }
 
 export function taskCancelCommand(context: CliContext): Command {
   return new Command('cancel')
-    .description('Cancel the running task, or a queued one. Partial changes stay, and the next task starts.')
+    .description('Cancel the running task or a queued one. Its changes stay, and the next task starts.')
     .argument('[task]', 'its id, an unambiguous part of it, or its position (default: the one that runs)')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (name: string | undefined, { json }: CancelFlags) => {

@@ -2,7 +2,7 @@ import type { TaskQueue } from '../../store/queue/contract.ts'
 import type { TaskEvent } from '../../task/contract.ts'
 import { taskEvents } from '../../task/task-events.ts'
 
-/** Tells every event of a task from its first on, until it has ended or nobody wants to hear more. */
+/** Passes on every event of a task, from its first one, until the task has ended or the signal is aborted. */
 export async function followTask(
   queue: TaskQueue,
   id: string,
@@ -20,7 +20,7 @@ export async function followTask(
   const look = (): void => {
     const state = queue.get(id)?.state
     tellNew()
-    // One that was taken out of the queue has ended, too.
+    // One that was removed from the queue has ended, too.
     if (!untilEnded || (state !== 'QUEUED' && state !== 'RUNNING')) resolve()
   }
   const unwatch = queue.watch(look)

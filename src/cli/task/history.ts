@@ -15,9 +15,9 @@ const ended = taskStates.filter((state): state is FinalState => state !== 'QUEUE
 
 export function taskHistoryCommand(context: CliContext): Command {
   return new Command('history')
-    .description('List ended tasks, newest first, or forget them.')
-    .option('--limit <n>', 'at most so many', count, 10)
-    .addOption(new Option('--clear', 'forget all of them; runs and reports stay').conflicts('limit'))
+    .description('List ended tasks, newest first, or remove them from the history.')
+    .option('--limit <n>', 'how many at most', count, 10)
+    .addOption(new Option('--clear', 'remove all of them; runs and reports stay').conflicts('limit'))
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ limit, clear, json }: HistoryFlags) => {
       await withQueue(context, async (queue, store) => {

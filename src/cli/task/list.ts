@@ -15,12 +15,10 @@ interface ListFlags {
 export function taskListCommand(context: CliContext): Command {
   return new Command('list')
     .alias('ls')
-    .description(
-      'List tasks: those that run, those that wait with their positions, then those that ended, newest first.',
-    )
+    .description('List running tasks, queued tasks with their positions, then ended tasks, newest first.')
     .addOption(new Option('--state <state>', 'only tasks in this state').choices([...taskStates]))
     .option('--root <dir>', 'only tasks of this repository')
-    .option('--limit <n>', 'at most so many (default: all)', count)
+    .option('--limit <n>', 'how many at most (default: all)', count)
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ state, root, limit, json }: ListFlags) => {
       await withQueue(context, async (queue, store) => {
@@ -30,7 +28,7 @@ export function taskListCommand(context: CliContext): Command {
           ...(limit !== undefined && { limit }),
         })
         if (json === true) return context.stdout.write(`${JSON.stringify({ tasks })}\n`)
-        if (tasks.length === 0) return context.stdout.write('No tasks. Begin one with: gantry task run "…"\n')
+        if (tasks.length === 0) return context.stdout.write('No tasks. Start one with: gantry task run "…"\n')
         const { printTasks } = await import('./task-columns.ts')
         printTasks(tasks, store.clock.now().getTime(), context)
       })

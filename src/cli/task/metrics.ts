@@ -13,7 +13,7 @@ interface MetricsFlags {
 
 export function taskMetricsCommand(context: CliContext): Command {
   return new Command('metrics')
-    .description('Tasks by state, attempts, REPLANs and latencies, over all tasks that are remembered.')
+    .description('Show tasks by state, attempts, REPLANs and latencies, over all tasks in the queue.')
     .option('--json', 'print JSON and nothing else on standard output')
     .addOption(
       new Option(

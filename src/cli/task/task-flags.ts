@@ -24,7 +24,7 @@ export interface TaskFlags {
 
 export function withTaskFlags(command: Command): Command {
   return command
-    .optionsGroup('With what:')
+    .optionsGroup('Agents and models:')
     .option('-a, --agent <name>', 'the Editor: an agent of gantry.yaml or a driver (default: builtin)')
     .option(
       '-m, --model <provider:model>',
@@ -39,7 +39,7 @@ export function withTaskFlags(command: Command): Command {
     )
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
-    .optionsGroup('How far:')
+    .optionsGroup('Limits:')
     .option('--max-cost-usd <usd>', 'stop when Scouts and Editor together have cost this much', usd)
     .option('--timeout <duration>', 'time limit of one turn of the Editor (default: 30m)', duration)
 }

@@ -92,10 +92,10 @@ describe('the repository', () => {
     expect(JSON.parse(stdout).tasks).toMatchObject([{ description: 'Inner.' }])
   })
 
-  test('that is no directory is told with everything else', async () => {
+  test('that is not a directory is reported with everything else', async () => {
     await expect(
       task('submit', '--no-start', '--sandbox', 'host', '--root', 'nowhere', 'Do it.'),
-    ).rejects.toThrow(/- repository: .*nowhere is no directory.*- model: /s)
+    ).rejects.toThrow(/- repository: .*nowhere is not a directory.*- model: /s)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { EventsQuery, StoredTaskEvent } from '../../store/queue/contract.ts'
-import type { FeedFilter } from './filter.ts'
+import type { Frame } from './frame.ts'
 
 /** Where the events come from. */
 export interface FeedSource {
@@ -54,4 +54,22 @@ export interface FanOutLimits {
   readonly chunkBytes: number
   /** Events read from the database at once. */
   readonly page: number
+}
+
+/** What a client wants to hear of. */
+export interface FeedFilter {
+  /** Of one task only. */
+  readonly taskId?: string
+  /** `detail` is everything, milestones included. */
+  readonly level: 'milestone' | 'detail'
+}
+
+export function passes({ taskId, level }: FeedFilter, frame: Pick<Frame, 'taskId' | 'level'>): boolean {
+  if (taskId !== undefined && taskId !== frame.taskId) return false
+  return level === 'detail' || frame.level === 'milestone'
+}
+
+/** Clients with the same one get the same bytes. */
+export function filterKey({ taskId, level }: FeedFilter): string {
+  return `${level} ${taskId ?? ''}`
 }

@@ -1,10 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { openServerLab } from '../../../test/support/server-lab.ts'
 import type { TaskQueue } from '../../store/queue/contract.ts'
 import { servedTasks } from '../served-tasks.ts'
-import { openServerLab } from '../server-lab.ts'
-import type { FanOutLimits, FeedSink } from './contract.ts'
+import type { FanOutLimits, FeedFilter, FeedSink } from './contract.ts'
 import { fanOutLimits, openFanOut } from './fan-out.ts'
-import type { FeedFilter } from './filter.ts'
 
 const small: FanOutLimits = { ...fanOutLimits, ringBytes: 2_000, chunkBytes: 500, page: 7 }
 const everything: FeedFilter = { level: 'detail' }

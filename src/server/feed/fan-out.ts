@@ -1,8 +1,13 @@
 import { monotonicMs } from '../../io/clock.ts'
-import { type Chunk, chunkOf } from './chunk.ts'
-import type { FanOut, FanOutLimits, FeedSink, FeedSource } from './contract.ts'
-import { type FeedFilter, filterKey } from './filter.ts'
-import { frameOf, heartbeat, preamble } from './frame.ts'
+import {
+  type FanOut,
+  type FanOutLimits,
+  type FeedFilter,
+  type FeedSink,
+  type FeedSource,
+  filterKey,
+} from './contract.ts'
+import { type Chunk, chunkOf, frameOf, heartbeat, preamble } from './frame.ts'
 import { createRing } from './ring.ts'
 
 export const fanOutLimits: FanOutLimits = {

@@ -1,4 +1,4 @@
-import { type FeedFilter, passes } from './filter.ts'
+import { type FeedFilter, passes } from './contract.ts'
 import type { Frame } from './frame.ts'
 
 /** The last frames, within a bound: who is only a little behind finds everything here and asks no database. */

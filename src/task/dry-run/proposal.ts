@@ -64,7 +64,7 @@ export async function makeProposal(
 export function readProposal(value: unknown, file: string): Proposal {
   const read = proposalSchema.safeParse(value)
   if (read.success) return read.data
-  throw new GantryError('INVALID_FILE', `${file} is no proposal: ${z.prettifyError(read.error)}`, {
+  throw new GantryError('INVALID_FILE', `${file} is not a proposal: ${z.prettifyError(read.error)}`, {
     hint: 'Run the task with --dry-run again.',
   })
 }

@@ -59,7 +59,7 @@ export function keepGuarded(root: string): GuardedFiles {
   return Object.fromEntries(guarded(root).map((path) => [path, saveEntry(path)]))
 }
 
-/** Puts back what changed, whatever stands there now, and tells what it was. */
+/** Puts back what changed and returns the list of it. */
 export function putGuardedBack(
   root: string,
   before: GuardedFiles,

@@ -10,7 +10,7 @@ const maxHypotheses = 6
 
 /**
  * What may be the cause, from what really happened: which failures stayed, where they point, what no attempt touched.
- * No model is asked: after twelve failures its guesses have been heard.
+ * No model is asked: after twelve failures its guesses are used up.
  */
 export function hypotheses(facts: StuckFacts): readonly Hypothesis[] {
   const found = [
@@ -99,7 +99,7 @@ function alternatingFailures({ attempts }: StuckFacts): Hypothesis | null {
   if (kinds.length < 2) return null
   return {
     title: 'Two requirements pull against each other',
-    text: `${kinds.length} different failures took turns, among them "${kinds[0]}" and "${kinds[1]}": mending one may bring back the other.`,
+    text: `${kinds.length} different failures took turns, among them "${kinds[0]}" and "${kinds[1]}": fixing one may bring back the other.`,
     investigation: 'Find the smallest input for which both hold, or decide which of them gives way.',
   }
 }
@@ -147,7 +147,7 @@ function wrongVerification({ failedStep, attempts }: StuckFacts): Hypothesis | n
     title: 'The verification fails for a reason of its own',
     text: `Whether ${what} passes on the tree before the task is not known from ${counted(attempts.length, 'verification')}.`,
     investigation:
-      'Stash the changes and run gantry verify: if it fails there, mend agent.yaml or the environment first.',
+      'Stash the changes and run gantry verify: if it fails there, fix agent.yaml or the environment first.',
   }
 }
 
@@ -209,7 +209,7 @@ export interface StuckFacts {
   readonly lastLog: string
   readonly failedStep?: FailedStep
   readonly diagnosis: ScoutBReport['failure_analysis'] | null
-  /** What the Scouts said that was not so. */
+  /** Wrong statements of the Scouts, as they were corrected. */
   readonly corrections: readonly string[]
 }
 

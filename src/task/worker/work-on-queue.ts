@@ -5,13 +5,13 @@ import { doTask, type WorkerContext } from './do-task.ts'
 export interface QueueWorkOptions {
   /** Only tasks of this repository. */
   readonly repository?: string
-  /** `empty`: until nothing is left that anybody could begin now; `told`: until the signal says so. */
-  readonly until: 'empty' | 'told' | { readonly task: string }
-  /** Aborted: the worker goes. What it works on is left to the next one, as it is. */
+  /** `empty`: until no task can be started now; `stopped`: until the signal is aborted. */
+  readonly until: 'empty' | 'stopped' | { readonly task: string }
+  /** Aborted: the worker stops. The next worker resumes what it was working on. */
   readonly signal: AbortSignal
 }
 
-/** Does the tasks of a queue, one after the other, and hears of a cancellation by any process. */
+/** Does the tasks of a queue, one after the other. Any process can cancel them. */
 export async function workOnQueue(options: QueueWorkOptions, context: WorkerContext): Promise<void> {
   const { until, signal, repository } = options
   const { queue } = context

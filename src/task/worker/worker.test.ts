@@ -32,7 +32,7 @@ test('a task that cannot start ends with all that is wrong, and the one behind i
   await work()
   for (const id of ids) {
     expect(queue.get(id)).toMatchObject({ state: 'INFRA_ERROR' })
-    expect(queue.get(id)?.error_message).toContain('- repository: /nonexistent/repository is no directory')
+    expect(queue.get(id)?.error_message).toContain('- repository: /nonexistent/repository is not a directory')
     expect(queue.get(id)?.error_message).toContain('- model: ')
     expect(kinds(queue, id)).toEqual(['queued', 'infra', 'task_ended'])
   }
@@ -62,5 +62,5 @@ test('what was a proposal can be applied, what got stuck can be retried, and not
   expect(continuedSubmission('retry', { ...done, state: 'STUCK' })).toMatchObject({
     options: { retry: true },
   })
-  expect(() => continuedSubmission('apply', { ...done, dry_run: false })).toThrow('no dry run')
+  expect(() => continuedSubmission('apply', { ...done, dry_run: false })).toThrow('not a dry run')
 })

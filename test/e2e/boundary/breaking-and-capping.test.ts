@@ -77,7 +77,7 @@ describe('faults', () => {
     using project = scripted()
     const { code, stderr } = await gantry(project, [...serve, '--seed', '1', '--', 'true'])
     expect(code).toBe(2)
-    expect(stderr).toContain('--seed without a fault means nothing')
+    expect(stderr).toContain('--seed has no effect without a fault')
   })
 })
 

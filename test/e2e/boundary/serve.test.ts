@@ -21,7 +21,7 @@ describe('a program behind a scripted model', () => {
       expect(ran.stdout).toBe('Hello from the file.\n')
       expect(ran.stderr).toContain(`#1 ${api} claude-sonnet-5`)
       expect(ran.stderr).toContain('1 exchange.')
-      expect(ran.stderr).toContain('that nobody paid')
+      expect(ran.stderr).toContain('not charged')
       expect(ran.code).toBe(0)
     },
   )

@@ -96,7 +96,7 @@ test('--root names the project from elsewhere, and one that is not there is bad 
   expect((await there.ended).code).toBe(0)
   const gone = await verify('--root', 'nowhere')
   expect(gone.code).toBe(2)
-  expect(gone.stderr).toContain('nowhere is no directory')
+  expect(gone.stderr).toContain('nowhere is not a directory')
 })
 
 describe('at a stop', () => {

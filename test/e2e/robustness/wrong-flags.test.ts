@@ -140,9 +140,9 @@ describe('an environment that makes no sense', () => {
   test.each<[Record<string, string>, RegExp]>([
     [
       { GANTRY_BUDGET_USD: 'much' },
-      /^error: the budget in the environment is no amount: "much"\nhint: {2}Set GANTRY_BUDGET_USD/,
+      /^error: the budget in the environment is not an amount: "much"\nhint: {2}Set GANTRY_BUDGET_USD/,
     ],
-    [{ LLM_TOOL_TEST_BUDGET_USD: '-1' }, /^error: the budget in the environment is no amount: "-1"/],
+    [{ LLM_TOOL_TEST_BUDGET_USD: '-1' }, /^error: the budget in the environment is not an amount: "-1"/],
     [
       { LLM_TOOL_TEST_ENABLED: '0' },
       /^error: LLM_TOOL_TEST_ENABLED is "0", which forbids runs\nhint: {2}Set it to 1/,

@@ -120,7 +120,7 @@ test.concurrent('a queued task is taken out without trace, by its position; one 
   await submit('Fix the first sum.')
   await submit('Fix the second sum.')
   const [, second] = await tasks(project)
-  expect((await task(project, null, ['cancel', '1'])).stdout).toContain('was taken out of the queue')
+  expect((await task(project, null, ['cancel', '1'])).stdout).toContain('was removed from the queue')
   expect(await tasks(project)).toMatchObject([{ id: second?.id, position: 1 }])
   expect((await task(project, null, ['cancel'])).stderr).toContain('no task is running')
   await task(project, model, ['work'])

@@ -74,7 +74,7 @@ test.concurrent('only the proposal of a dry run can be applied', async () => {
   const run = await taskRun(project, model)
   const wrong = await task(project, model, ['apply', run.end.task_id])
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('holds no proposal')
+  expect(wrong.stderr).toContain('has no proposal')
   expect((await task(project, model, ['apply', 'task_20200101_000000_aaaaaa'])).code).toBe(2)
   const dry = await taskRun(project, model, ['--dry-run'])
   writeFileSync(

@@ -104,7 +104,7 @@ describe('the completion gate', () => {
   bwrap('is told, and the person too', async () => {
     using project = guardedProject(['node --test'])
     const { stdout } = await gantry(project, ['verify', '--sandbox', 'bubblewrap'], options(project))
-    expect(stdout).toContain('The guard knows the result of: node --test')
+    expect(stdout).toContain('Recorded as evidence for the guard: node --test')
   })
 })
 

@@ -2,17 +2,17 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createRedaction } from '../core/redaction.ts'
-import { digestSecret } from '../io/secret.ts'
-import type { Store } from '../store/contract.ts'
-import { openStore } from '../store/open-store.ts'
-import type { TaskQueue } from '../store/queue/contract.ts'
-import { openQueue } from '../store/queue/open-queue.ts'
-import { continuedSubmission, submitTask } from '../task/worker/submit-task.ts'
-import { type AccessLog, accessLog } from './access-log.ts'
-import { createApp } from './create-app.ts'
-import { handlers, type TaskDesk } from './handlers.ts'
-import { servedTasks } from './served-tasks.ts'
+import { createRedaction } from '../../src/core/redaction.ts'
+import { digestSecret } from '../../src/io/secret.ts'
+import { type AccessLog, accessLog } from '../../src/server/access-log.ts'
+import { createApp } from '../../src/server/create-app.ts'
+import { handlers, type TaskSubmitter } from '../../src/server/handlers.ts'
+import { servedTasks } from '../../src/server/served-tasks.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { TaskQueue } from '../../src/store/queue/contract.ts'
+import { openQueue } from '../../src/store/queue/open-queue.ts'
+import { continuedSubmission, submitTask } from '../../src/task/worker/submit-task.ts'
 
 export const labToken = 'token-of-the-laboratory'
 
@@ -23,7 +23,7 @@ export interface ServerLab {
   readonly queue: TaskQueue
   readonly repository: string
   readonly other: string
-  readonly desk: TaskDesk
+  readonly submitter: TaskSubmitter
   readonly log: AccessLog
   readonly logged: string[]
   /** Queues a task of the served repository. */
@@ -54,7 +54,7 @@ export function openServerLab(
     queue,
     repository,
     other,
-    desk: deskOf(queue),
+    submitter: submitterOf(queue),
     logged,
     log: accessLog({
       format,
@@ -72,7 +72,7 @@ export function openServerLab(
 }
 
 /** As `gantry serve` has it, but for the look at agent, model and sandbox. */
-function deskOf(queue: TaskQueue): TaskDesk {
+function submitterOf(queue: TaskQueue): TaskSubmitter {
   const again = (how: 'apply' | 'retry', id: string) => {
     const task = queue.get(id)
     if (task === null) throw new Error(`${id} was there a moment ago`)
@@ -87,10 +87,10 @@ function deskOf(queue: TaskQueue): TaskDesk {
 }
 
 /** The application of a lab without a socket, and a way to ask it. */
-export function labApp({ queue, store, repository, desk, log }: ServerLab) {
+export function labApp({ queue, store, repository, submitter, log }: ServerLab) {
   const app = createApp({
-    door: { token: digestSecret(labToken), isOwnHost: (host) => host === 'localhost' },
-    handlers: handlers({ queue, store, desk, tasks: servedTasks(queue, [repository]) }),
+    access: { token: digestSecret(labToken), isOwnHost: (host) => host === 'localhost' },
+    handlers: handlers({ queue, store, submitter, tasks: servedTasks(queue, [repository]) }),
     log,
     stream: () => {},
   })

@@ -1,7 +1,7 @@
 import { digestSecret, type SecretDigest, sameSecret } from '../io/secret.ts'
-import { type Problem, problem } from './answer.ts'
+import { type ApiProblem, problem } from './answer.ts'
 
-export interface Door {
+export interface AccessRules {
   readonly token: SecretDigest
   /** As it stands in a `Host` header, in lower case. */
   isOwnHost(host: string): boolean
@@ -17,7 +17,10 @@ export interface Caller {
  * Whether a request is let in; null when it is. The names it uses for us come first: a page of the web that was led to our
  * address by its own name never gets as far as a token.
  */
-export function admit({ header, isOpen }: Caller, { token, isOwnHost }: Door): Problem | null {
+export function checkAccess(
+  { header, isOpen }: Caller,
+  { token, isOwnHost }: AccessRules,
+): ApiProblem | null {
   const host = header('host')?.toLowerCase()
   if (host === undefined || !isOwnHost(host))
     return problem(
@@ -45,4 +48,25 @@ function isKnown(authorization: string | undefined, token: SecretDigest): boolea
   const given = /^bearer ([^\s]+)$/i.exec(authorization ?? '')?.[1]
   // Digests have one length, so that comparing tells nothing of the token's.
   return given !== undefined && sameSecret(digestSecret(given), token)
+}
+
+/** Whether a `Host` header means this server: its address or `localhost` with its port, or a name that was allowed. */
+export function ownHosts(
+  { host, port }: { readonly host: string; readonly port: number },
+  allowed: readonly string[],
+): (header: string) => boolean {
+  const names = new Set([bracketed(host), ...(isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]'] : [])])
+  const own = new Set([...names].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]))
+  const others = allowed.map((name) => name.toLowerCase())
+  return (header) =>
+    own.has(header) || others.includes(header) || others.includes(header.replace(/:\d{1,5}$/, ''))
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
+}
+
+/** As a host stands in a URL. */
+export function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host.toLowerCase()
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { labApp, labToken, openServerLab } from '../../test/support/server-lab.ts'
 import { GantryError } from '../core/error.ts'
 import { digestSecret } from '../io/secret.ts'
+import { ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
 import { handlers } from './handlers.ts'
-import { ownHosts } from './own-hosts.ts'
 import { servedTasks } from './served-tasks.ts'
-import { labApp, labToken, openServerLab } from './server-lab.ts'
 
 /** No test here leaves anything in it: making one takes longer than all they do. */
 const lab = openServerLab('json', afterAll)
@@ -170,9 +170,9 @@ test('a bug is told without its stack, and a fault of the machine with its hint'
   const { queue, store, repository, log } = lab
   const failing = (error: Error) =>
     createApp({
-      door: { token: digestSecret(labToken), isOwnHost: () => true },
+      access: { token: digestSecret(labToken), isOwnHost: () => true },
       handlers: {
-        ...handlers({ queue, store, desk: lab.desk, tasks: servedTasks(queue, [repository]) }),
+        ...handlers({ queue, store, submitter: lab.submitter, tasks: servedTasks(queue, [repository]) }),
         health: () => {
           throw error
         },
