@@ -17,7 +17,7 @@ test.each<[string, Partial<InteractionMetrics>, string]>([
     '"link" was repeated 4 times',
   ],
   ['many commands, task completed', { total_commands: 30 }, 'not the workflow'],
-  ['low first-try success', { first_try_success_rate: 0.2, error_count: 1 }, '20 %'],
+  ['low first-try success', { first_try_success_rate: 0.2, error_count: 1 }, '20%'],
   ['no use at all', { total_commands: 0 }, 'never invoked'],
   ['nothing seen', { total_commands: 0, source: 'none' }, 'Nothing was seen'],
 ])('%s has its sentence', (_, metrics, sentence) => {
@@ -28,7 +28,7 @@ test('many commands of a task that was not completed say nothing about the workf
   expect(diagnose(measured({ total_commands: 30, completed: false })).join()).not.toContain('workflow')
 })
 
-test('repeating a command that never failed is no complaint about its error message', () => {
+test('repeating a command that never failed does not blame its error message', () => {
   const list = { total: 9, unique: 1, errors: 0, retries: 8, help: 0 }
   expect(diagnose(measured({ subcommands: { list } })).join()).not.toContain('error message')
 })

@@ -58,7 +58,7 @@ function retried({ subcommands }: InteractionMetrics): string[] {
 }
 
 function percent(rate: number): string {
-  return `${Math.round(rate * 100)} %`
+  return `${Math.round(rate * 100)}%`
 }
 
 function times(count: number): string {

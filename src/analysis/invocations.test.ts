@@ -115,7 +115,7 @@ describe('finds the target', () => {
     ])
   })
 
-  test('line by line in a command that is no valid shell', async () => {
+  test('line by line in a command that is not valid shell', async () => {
     expect(await find('tool add "milk\ncd x', 2)).toMatchObject([
       { command: 'tool add "milk', exitCode: 2, approximate: true },
     ])

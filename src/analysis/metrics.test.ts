@@ -40,7 +40,7 @@ describe('interactionMetrics', () => {
     expect(metrics).toMatchObject({ first_try_success_rate: 0, error_count: 3, retry_count: 2 })
   })
 
-  test('the same subcommand with other arguments is no retry', () => {
+  test('the same subcommand with other arguments is not a retry', () => {
     expect(measure([invocation('tool add a', 0), invocation('tool add b', 0)])).toMatchObject({
       unique_commands: 2,
       retry_count: 0,
@@ -74,7 +74,7 @@ describe('interactionMetrics', () => {
     })
   })
 
-  test('tells whether the agent completed and where the numbers come from', () => {
+  test('shows whether the agent completed and where the numbers come from', () => {
     expect(interactionMetrics([], { completed: false, source: 'transcript' })).toMatchObject({
       completed: false,
       source: 'transcript',

@@ -3,12 +3,12 @@ import type { ToolUse } from './contract.ts'
 
 export interface ToolUseFold {
   add(event: GantryEvent): void
-  /** Every use so far, in the order of the calls. May be asked more than once. */
+  /** Every use so far, in the order of the calls. May be called more than once. */
   finish(): readonly ToolUse[]
 }
 
 /**
- * Joins tool calls with their results as the events come in. Ids decide where both sides have one; otherwise a result
+ * Joins tool calls with their results as the events arrive. Ids decide where both sides have one; otherwise a result
  * belongs to the oldest open call of the same agent or subagent. A call without a result stays, with no output; a result without a
  * call becomes a use of the tool `unknown`. When two results carry the same id, the later one completes the earlier.
  */

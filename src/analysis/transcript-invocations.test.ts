@@ -12,7 +12,7 @@ describe('findTranscriptInvocations', () => {
     ).toEqual(['tool add milk', 'tool list', './tool done 1', 'tool --help'])
   })
 
-  test('tells subcommand and help', () => {
+  test('finds the subcommand and help', () => {
     expect(find('$ tool add --help')).toMatchObject([{ subcommand: 'add', help: true }])
   })
 
@@ -32,7 +32,7 @@ describe('findTranscriptInvocations', () => {
     expect(find(`$ tool add\nsome output\n${line}\n`)).toMatchObject([{ exitCode, approximate: true }])
   })
 
-  test('an error word alone is no exit code: the end stays unknown', () => {
+  test('an error word alone is not an exit code: the end stays unknown', () => {
     expect(find('$ tool add\nerror: failed, non-zero')).toMatchObject([
       { exitCode: null, approximate: false },
     ])
@@ -42,7 +42,7 @@ describe('findTranscriptInvocations', () => {
     expect(find('$ tool a\n$ tool b\nexit code 2\n$ tool c').map(exitOf)).toEqual([null, 2, null])
   })
 
-  test('the first phrase after a command counts, and one before any command belongs to nobody', () => {
+  test('the first phrase after a command counts, and one before any command is ignored', () => {
     expect(find('exit code 9\n$ tool a\nexit code 1\nexit code 2').map(exitOf)).toEqual([1])
   })
 
@@ -71,7 +71,7 @@ describe('findTranscriptInvocations', () => {
     expect(bad.notes).toHaveLength(1)
   })
 
-  test('a binary with special characters is matched as it is written', () => {
+  test('a binary with special characters is matched literally', () => {
     expect(find('$ c++filt add\n$ cccfilt add', { binary: 'c++filt' })).toHaveLength(1)
   })
 

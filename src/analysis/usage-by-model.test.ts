@@ -23,7 +23,7 @@ test('without usage there is nothing, not zero; a price of zero is a price', () 
   expect(fold([usage({ input_tokens: 1, cost_usd: 0 })])[0]?.costUsd).toBe(0)
 })
 
-test('amounts that are no amounts are not added', () => {
+test('invalid amounts are not added', () => {
   const rows = fold([
     usage({ input_tokens: -5, output_tokens: Number.NaN, cost_usd: 1 }),
     usage({ input_tokens: 3, cost_usd: Number.POSITIVE_INFINITY }),

@@ -36,7 +36,7 @@ function amount(value: number | undefined): number {
   return value !== undefined && isAmount(value) ? value : 0
 }
 
-/** Numbers come from foreign programs: a negative or infinite one is no amount. */
+/** Numbers come from other programs: a negative or infinite one does not count. */
 function isAmount(value: number): boolean {
   return Number.isFinite(value) && value >= 0
 }

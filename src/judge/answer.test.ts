@@ -43,7 +43,7 @@ test.each([
   [{ scores, confidence: 80 }],
   [{ scores, confidence: 1, issues: 'none' }],
   [{}],
-])('%j is no answer', (answer) => {
+])('%j is not an answer', (answer) => {
   expect(answerSchema(rubric).safeParse(answer).success).toBe(false)
 })
 

@@ -83,7 +83,7 @@ test.each([
   expect(result.costUsd).toBeCloseTo(0.03, 9)
 })
 
-test('agreement tells how near the samples are, and issues are told once', async () => {
+test('agreement shows how near the samples are, and issues are listed once', async () => {
   const same = await resultOf([answer(0.5, 1, ', issues: [a]'), answer(0.5, 1, ', issues: [a, b]')], {
     samples: 2,
   })
@@ -93,7 +93,7 @@ test('agreement tells how near the samples are, and issues are told once', async
   expect(apart.agreement).toBe(0.5)
 })
 
-test('a sample that fails is asked for again and then counts', async () => {
+test('a sample that fails is repeated and then counts', async () => {
   const result = await resultOf(['{error: unavailable}', answer(1, 1)])
   expect(result.samples).toMatchObject([{ kind: 'scored' }])
 })
@@ -121,7 +121,7 @@ test('malformed answers are repaired by showing the model what was wrong', async
   expect(result).toMatchObject({ weighted_score: 1, costUsd: 0.02 })
 })
 
-test('when every sample fails the judge is unavailable, which is no verdict, and the money is told', async () => {
+test('when every sample fails the judge is unavailable, which is not a verdict, and the cost is reported', async () => {
   const nonsense = '{text: nonsense, times: 8, usage: {output_tokens: 10}}'
   expect(await ask([nonsense], { samples: 2 })).toEqual({
     kind: 'unavailable',
@@ -140,7 +140,7 @@ test('a refused key is not tried again', async () => {
   })
 })
 
-test('the budget is asked before each call', async () => {
+test('the budget is checked before each call', async () => {
   const budget = createBudget(8.01)
   const judgement = await ask(Array<string>(9).fill(answer(1, 1)), { samples: 3 }, { budget })
   expect(judgement).toMatchObject({ kind: 'judged' })

@@ -16,12 +16,12 @@ export interface JudgeRequest {
   readonly budget?: ModelRequest['budget']
   /** Smallest weighted score that passes. */
   readonly threshold: number
-  /** How often the model is asked. Default 1. */
+  /** Number of samples. Default 1. */
   readonly samples?: number
   /** Default `mean`. */
   readonly aggregate?: Aggregate
   readonly checkpoint?: SampleCheckpoint<ScoredSample>
-  /** Told of each sample as it ends, for the event log. Not told of samples taken from the checkpoint. */
+  /** Called for each sample when it ends, for the event log. Not called for samples from the checkpoint. */
   readonly onSample?: (sample: number, result: JudgeSample) => void
 }
 

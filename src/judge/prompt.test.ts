@@ -48,7 +48,7 @@ test('the same trial gives the same prompt', () => {
   expect(judgePrompt(rubric, context)).toEqual(judgePrompt(rubric, context))
 })
 
-test('fields the rubric demands are asked for', () => {
+test('fields that the rubric demands are in the prompt', () => {
   const demanding = {
     ...rubric,
     output: { format: 'json' as const, require_fields: ['reasoning', 'issues'] },
@@ -56,7 +56,7 @@ test('fields the rubric demands are asked for', () => {
   expect(judgePrompt(demanding, context).prompt).toContain('"reasoning": <required>')
 })
 
-test('whatever the agent wrote, nothing of it stands outside its fence', () => {
+test('whatever the agent wrote stays inside its fence', () => {
   fc.assert(
     fc.property(hostileWords, hostileWords, hostileWords, (transcript, finalMessage, path) => {
       const prompted = (words: { transcript: string; finalMessage: string; path: string }) =>
@@ -99,7 +99,7 @@ test('many taken fence names cost no time', () => {
   judgePrompt(rubric, { ...context, transcript: taken.slice(0, 30_000) })
 })
 
-test('an empty trial is told as such', () => {
+test('an empty trial is shown as such', () => {
   const { prompt } = judgePrompt(rubric, {
     taskPrompt: 'x',
     gates: [],

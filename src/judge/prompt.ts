@@ -3,11 +3,11 @@ import type { GateResult } from '../core/trial.ts'
 import { type DataBlock, quoteData } from './quote-data.ts'
 import type { Rubric } from './rubric.ts'
 
-/** What a judge may see of a trial. Everything in it is redacted by whoever gathers it: it leaves the machine. */
+/** What a judge may see of a trial. The caller redacts everything in it, because it leaves the machine. */
 export interface JudgeContext {
   readonly taskPrompt: string
   readonly gates: readonly Pick<GateResult, 'type' | 'passed' | 'message'>[]
-  /** The last thing the agent said. */
+  /** The last message of the agent. */
   readonly finalMessage: string | null
   readonly transcript: string
   readonly files: readonly ChangedFile[]
@@ -16,11 +16,11 @@ export interface JudgeContext {
 export interface ChangedFile {
   readonly path: string
   readonly change: 'created' | 'changed' | 'deleted'
-  /** null when it is gone, is no text, or cannot be read. */
+  /** null when it is missing, is not text, or cannot be read. */
   readonly content: string | null
 }
 
-/** In characters. What is cut says so; the judge is told not to count it against the agent. */
+/** In characters. A cut is marked, and the prompt says not to count it against the agent. */
 const limits = {
   task: 20_000,
   message: 8_000,
@@ -102,7 +102,7 @@ function fileBlocks(files: readonly ChangedFile[]): DataBlock[] {
     if (content === null || room <= 0) continue
     const text = headAndTail(content, Math.min(limits.file, room))
     room -= text.length
-    // The name is the agent's too, so it stands inside the fence.
+    // The agent chose the name too, so it is inside the fence.
     blocks.push({ title: 'Content of a changed file', text: `file ${JSON.stringify(path)}\n${text}` })
   }
   return blocks

@@ -4,7 +4,7 @@ export interface DataBlock {
 }
 
 /**
- * Text of others as data that cannot pose as instructions: each block stands between lines with a name that occurs nowhere
+ * Foreign text as data that cannot pose as instructions: each block is between lines with a name that occurs nowhere
  * in any of the texts, and every line of it begins with a bar. The name is counted up, not drawn, so that the same
  * trial always gives the same prompt.
  */

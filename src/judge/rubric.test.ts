@@ -41,7 +41,7 @@ test.each([
   ['no criteria', 'criteria: []', 'criteria'],
   ['an unknown key', `criterias:\n${criterion('a', 1)}`, 'criteria'],
   ['a negative weight', `criteria:\n${criterion('a', -1)}${criterion('b', 2)}`, 'weight'],
-  ['a name that is no key', `criteria:\n${criterion('__proto__', 1)}`, 'criteria[0].id'],
+  ['a name that cannot be a key', `criteria:\n${criterion('__proto__', 1)}`, 'criteria[0].id'],
 ])('%s is refused with its place', async (_, text, message) => {
   await expect(read(text)).rejects.toMatchObject({
     code: 'INVALID_FILE',

@@ -7,11 +7,11 @@ export interface Sampling<Sample extends { readonly kind: string }> {
   /** Whether a stored sample is an answer to this question. */
   fits(stored: Sample, sample: number): boolean
   readonly checkpoint?: SampleCheckpoint<Sample>
-  /** Told of each sample as it ends. Not told of samples taken from the checkpoint. */
+  /** Called for each sample when it ends. Not called for samples from the checkpoint. */
   readonly onSample?: (sample: number, result: Sample | FailedSample) => void
 }
 
-/** Keeps finished samples, so that a run that was killed pays none of them again. */
+/** Keeps finished samples, so that a killed run does not pay for them again. */
 export interface SampleCheckpoint<Sample> {
   load(sample: number): PaidSample<Sample> | undefined
   save(sample: number, paid: PaidSample<Sample>): void
@@ -30,8 +30,8 @@ export interface TakenSamples<Sample> {
 }
 
 /**
- * The same question to a model several times at once. A sample that fails is asked for once more and then recorded as an error;
- * one that was stored as an error is asked for again. Throws only for an interruption, when every call has ended.
+ * Sends the same question to a model several times at once. A sample that fails is repeated once and then recorded as an error;
+ * one that was stored as an error is repeated. Throws only for an interruption, when every call has ended.
  */
 export async function takeSamples<Sample extends { readonly kind: string }>(
   sampling: Sampling<Sample>,
@@ -82,7 +82,7 @@ interface AskedSample<Sample> {
 /** Asking again cannot help with these. */
 const final: ReadonlySet<ModelFailure['reason']> = new Set(['auth', 'over_budget', 'context'])
 
-/** One sample, asked for a second time when the first try fails. `paidUsd` is what earlier tries have cost. */
+/** One sample, repeated when the first try fails. `paidUsd` is what earlier tries have cost. */
 async function askSample<Sample>(
   ask: () => Promise<ModelAnswer<Sample>>,
   paidUsd: number | null,

@@ -43,7 +43,7 @@ function throughLink(path: string, links: ReadonlyMap<string, string>): string |
   return null
 }
 
-/** The number of the descriptor a path such as `/dev/fd/3` stands for. */
+/** The descriptor number in a path such as `/dev/fd/3`. */
 export function descriptorOf(path: string): string | null {
   if (!path.startsWith('/dev/') && !path.startsWith('/proc/')) return null
   const found = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\d+|\0)\/fd)\/(\d+)$/.exec(path)

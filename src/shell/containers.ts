@@ -61,7 +61,7 @@ function workdirOf(args: readonly Arg[]): string | undefined {
     .find((value) => value !== undefined)
 }
 
-/** What stands behind the image. */
+/** The command after the image. */
 function commandOf(args: readonly Arg[]): readonly Arg[] {
   const entry = args.findIndex(({ value }) => value === '--entrypoint')
   const program =

@@ -1,6 +1,6 @@
 import type { Word } from 'unbash'
 
-/** The words a brace expansion stands for, as source text; null when there is none in the word. */
+/** The words that a brace expansion produces, as source text; null when the word has none. */
 export function expandBraces(word: Word): readonly string[] | null {
   const brace = word.parts?.find(({ type }) => type === 'BraceExpansion')
   if (brace === undefined) return null

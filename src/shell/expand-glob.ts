@@ -3,7 +3,7 @@ import { type Char, globRegExp, hasGlob, plainText } from './glob-pattern.ts'
 import type { Shell, ShellState } from './interpreter.ts'
 import { hole } from './unknown.ts'
 
-/** The paths a word with a glob stands for, looked up on the disk and among what the command made; the word itself when none is there. */
+/** The paths that match a word with a glob, on the disk and among the files the command made; the word itself when none match. */
 export function expandGlob(chars: readonly Char[], state: ShellState, shell: Shell): readonly string[] {
   const segments = segmentsOf(chars)
   if (state.cwd === null && segments[0]?.length !== 0) return [holes(segments)]

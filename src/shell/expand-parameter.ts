@@ -206,12 +206,12 @@ export function arithmetic(text: string, known: (name: string) => string | undef
   }
 }
 
-/** A text the shell looks at a second time, as it does with a prompt or with what stands in an arithmetic index: substitutions in it run. */
+/** Runs the substitutions in a text that the shell evaluates a second time, such as a prompt or an arithmetic index. */
 export function runHidden(text: string, state: ShellState, shell: Shell): void {
   if (/\$\(|`/.test(text)) shell.script(`: <<${end}\n${text}\n${end}\n`, state)
 }
 
-/** The same for a text that only matters where it is taken for a number or a name: in it an index would be evaluated. */
+/** The same for a text that is used as a number or a name: only an index in it is evaluated. */
 export function runIndexes(text: string, state: ShellState, shell: Shell): void {
   if (/\[[^\]]*(?:\$\(|`)/.test(text)) runHidden(text, state, shell)
 }

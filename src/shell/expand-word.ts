@@ -145,7 +145,7 @@ type Field = readonly Piece[]
 
 interface Fields {
   add(text: string, quoted: boolean): void
-  /** Values of an expansion. The first and the last join what stands before and after, as in `"a$@b"`. */
+  /** Values of an expansion. The first and the last join the text before and after, as in `"a$@b"`. */
   addAll(values: readonly string[], quoted: boolean): void
   /** Without those that vanish: empty and never quoted. */
   finish(): readonly Field[]

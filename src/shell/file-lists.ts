@@ -28,7 +28,7 @@ export function grepList({ args, state, shell, name }: ProgramCall): string | nu
   return line(searchResult(shell.search(roots, (path) => chosen(path) && inside(path))))
 }
 
-/** `rg -l` and `rg --files`, `ag -l`, `ack -l`: hidden files only when they are asked for. */
+/** `rg -l` and `rg --files`, `ag -l`, `ack -l`: hidden files only on request. */
 export function searchList({ args, state, shell }: ProgramCall): string | null {
   const options = readOptions(args, searchValued)
   const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
@@ -148,7 +148,7 @@ function patternsOf(options: Options): {
     : { tests: words.slice(0, 1), places: words.slice(1) }
 }
 
-/** What cannot be read, or is no pattern JavaScript can read, is taken for a match. */
+/** A file that cannot be read, or a pattern that JavaScript cannot read, counts as a match. */
 function contentMatcher(
   tests: readonly string[],
   options: Options,

@@ -8,15 +8,15 @@ import { initialState, withFile } from './state.ts'
 import { hole, isKnown, searchIndex, withoutHoles } from './unknown.ts'
 import type { World } from './world.ts'
 
-/** What a tool call would change, as far as it can be told before it happens. */
+/** What a tool call would change, as far as it is known beforehand. */
 export interface CallTargets {
-  /** Files it would make, change, replace or remove. Absolute; links are not resolved yet. */
+  /** Files it would create, change, replace or remove. Absolute; links are not resolved yet. */
   readonly writes: readonly WriteTarget[]
-  /** Programs it would run, each with its words as far as they are known; null stands for one that is not. */
+  /** Programs it would run, each with its words as far as they are known; null for an unknown word. */
   readonly runs: readonly (readonly (string | null)[])[]
   /** What cannot be judged: a rule refuses it when its text names something protected. */
   readonly opaque: readonly OpaquePart[]
-  /** Directories in which it makes files whose names it does not tell, such as those of an archive. */
+  /** Directories in which it creates files with unknown names, such as those of an archive. */
   readonly into?: readonly FilledDirectory[]
 }
 
@@ -24,19 +24,19 @@ export interface FilledDirectory {
   /** Absolute, with NUL for what is not known; links are not resolved yet. */
   readonly path: string
   readonly how: string
-  /** As it stands in the call. */
+  /** As written in the call. */
   readonly written: string
 }
 
 export interface WriteTarget {
   readonly path: string
-  /** As a person would say it: `redirects to it`, `sed -i`, `moves it away`. */
+  /** In words for a message: `redirects to it`, `sed -i`, `moves it away`. */
   readonly how: string
-  /** The path as it stands in the call. */
+  /** The path as written in the call. */
   readonly written?: string
   /** The name itself is replaced or removed, not what a link at it leads to. */
   readonly entry?: boolean
-  /** Everything that stands below `look` is changed at the same place below `path`; with `only`, no more than what it holds for. */
+  /** Everything below `look` is changed at the same place below `path`; with `only`, just the paths for which it is true. */
   readonly below?: { readonly look: string; readonly only?: (path: string) => boolean }
 }
 
@@ -47,15 +47,15 @@ export interface OpaquePart {
   readonly exact?: boolean
   /** The path that is written to, with NUL for what is not known. */
   readonly shape?: string
-  /** The same as it stands in the call. */
+  /** The same as written in the call. */
   readonly written?: string
 }
 
-/** What a Bash command would do to files, without running it: each way it may take is followed, as far as it can be told. */
+/** What a Bash command would do to files, without running it. Every way that it may take is followed, as far as possible. */
 export function interpret(command: string, cwd: string, world: World): CallTargets {
   const effects: Effects = { writes: [], runs: [], opaque: [] }
   if (command.length > maxCommand) {
-    effects.opaque.push({ text: command, why: 'it is too long to be followed' })
+    effects.opaque.push({ text: command, why: 'it is too long to follow' })
     return effects
   }
   const searches: { readonly roots: readonly string[]; readonly matches: (path: string) => boolean }[] = []
@@ -66,7 +66,7 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
   let depth = 0
   let sureOnly = 0
   let substitutions = 0
-  const said = new Set<string>()
+  const reported = new Set<string>()
   const shell: Shell = {
     world,
     write,
@@ -108,7 +108,7 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     few,
     spent: () => {
       steps += 1
-      if (steps === maxSteps) opaque('', 'it is too involved to be followed')
+      if (steps === maxSteps) opaque('', 'it is too complex to follow')
       return steps > maxSteps
     },
     rounds: (wanted) => {
@@ -132,10 +132,10 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     return outcomes
   }
 
-  /** Keeps nesting and work within bounds. */
+  /** Limits nesting and work. */
   function within(work: () => readonly CommandOutcome[], state: ShellState): readonly CommandOutcome[] {
     if (depth > maxDepth) {
-      opaque('', 'it is too involved to be followed')
+      opaque('', 'it is too complex to follow')
       return [{ state, ok: null, out: null }]
     }
     depth += 1
@@ -146,8 +146,8 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
 
   function few(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
     if (outcomes.length <= ways) return outcomes
-    opaque('', 'it can go too many ways to be followed')
-    // The rest is followed along a few of them only.
+    opaque('', 'it has too many possible ways to follow')
+    // From here on only a few of them are followed.
     ways = 2
     return outcomes.slice(-ways)
   }
@@ -214,7 +214,7 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
 
   function push(target: WriteTarget): void {
     if (effects.writes.length < maxWrites) effects.writes.push(target)
-    else opaque('', 'it changes too many files to be followed')
+    else opaque('', 'it changes too many files to follow')
   }
 
   function opaque(
@@ -223,12 +223,12 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     details: { exact?: boolean; shape?: string; written?: string } = {},
   ): void {
     if (sureOnly > 0) return
-    const told = details.exact === true ? text : command
+    const shown = details.exact === true ? text : command
     const key = `${details.shape ?? ''}\n${details.exact === true ? text : ''}\n${why}`
-    if (said.has(key) || said.size > maxRuns) return
-    said.add(key)
-    effects.opaque.push({ text: told, why, ...details })
-    // A text that was put together on the way may name more than the command does.
+    if (reported.has(key) || reported.size > maxRuns) return
+    reported.add(key)
+    effects.opaque.push({ text: shown, why, ...details })
+    // A text that the command composes may name more than the command itself.
     if (details.exact !== true && text !== '' && text !== command) effects.opaque.push({ text, why })
   }
 }
@@ -255,10 +255,10 @@ const maxCommand = 262_144
 const maxDepth = 40
 const maxSteps = 10_000
 const maxWays = 12
-/** More often nothing new comes of a loop; of loops in loops less. */
+/** More rounds of a loop show nothing new; nested loops share a limit. */
 const maxRounds = 64
 const maxAllRounds = 200
-/** Functions in functions: one that calls itself ends here. */
+/** Depth of function calls: recursion ends here. */
 const maxCalls = 6
 const maxText = 65_536
 const maxRuns = 2000

@@ -3,8 +3,8 @@ import type { Char } from './glob-pattern.ts'
 import type { World } from './world.ts'
 
 /**
- * What a shell would know at one point of a command. Never changed: a step gives a new one. A command is walked along every way it
- * may take, with one state for each.
+ * What a shell would know at one point of a command. Immutable: each step makes a new one. A command is followed along every way that
+ * it may take, with one state for each.
  */
 export interface ShellState {
   /** null: not known. */
@@ -47,7 +47,7 @@ export interface CommandOutcome {
   readonly out: string | null
 }
 
-/** A word after all expansions, and as it stands in the command. */
+/** A word after all expansions (`value`), and as written in the command (`text`). */
 export interface Arg {
   readonly value: string
   readonly text: string
@@ -78,14 +78,13 @@ export interface Shell {
   readonly world: World
   /** Records that a file would be made, changed or removed. */
   write(target: Arg, how: string, state: ShellState, details?: WriteDetails): void
-  /** Records that files would be made in a directory that nobody can tell. */
+  /** Records that files with unknown names would be created in a directory. */
   fill(directory: Arg, how: string, state: ShellState): void
-  /** Records something that cannot be judged. */
-  /** `text` besides the whole command; with `exact` it is a name and stands alone. */
+  /** Records something that cannot be judged: `text` and the whole command, or with `exact` only `text`, which is a name. */
   opaque(text: string, why: string, details?: { readonly exact?: boolean }): void
-  /** Records a search, such as `find`; its number stands for what it finds. */
+  /** Records a search, such as `find`; the number means what it finds. */
   search(roots: readonly string[], matches: (path: string) => boolean): number
-  /** The same search with a condition more, as a number of its own. */
+  /** The same search with one more condition, as a new number. */
   narrow(index: number, keep: (path: string) => boolean): number
   expand(word: Word, at: Cursor): readonly Arg[]
   /** Without splitting and globs, as in an assignment. */
@@ -96,7 +95,7 @@ export interface Shell {
   visit(node: SyntaxNode, state: ShellState): void
   /** A path the shell would open for `<(…)` and `>(…)`. */
   substituteProcess(part: ProcessSubstitutionPart, at: Cursor): string
-  /** What a command substitution gives. */
+  /** The output of a command substitution. */
   substitute(script: ParsedScript | undefined, state: ShellState): string
   run(words: readonly Arg[], state: ShellState): readonly CommandOutcome[]
   /** Runs a text as shell. `sure`: only what is certain is recorded, as for a file that is there anyway. */
@@ -104,11 +103,11 @@ export interface Shell {
   /** Runs the body of a function. */
   call(node: SyntaxNode, state: ShellState): readonly CommandOutcome[]
   body(node: SyntaxNode, state: ShellState): readonly CommandOutcome[]
-  /** Not more ways than can be followed. */
+  /** Drops ways when there are too many to follow. */
   few(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[]
-  /** Counts a step; true when there have been too many. */
+  /** Counts a step; true after too many. */
   spent(): boolean
-  /** How often a loop is gone through that could be gone through so often. */
+  /** How many rounds of a loop are followed when it could have so many. */
   rounds(wanted: number): number
   /** A word from its source text, after brace expansion. */
   word(text: string): Word | undefined

@@ -23,7 +23,7 @@ function unquoted(name: string, isQuoted: boolean): string {
   return isQuoted ? unescapeText(name) : name
 }
 
-/** Also the name alone: without `-p` patch takes the file where it stands. */
+/** Also the name alone: without `-p` patch uses the file in the current directory. */
 function stripped(path: string, strip: number): readonly string[] {
   if (path === '/dev/null') return []
   const parts = path.split('/')

@@ -10,7 +10,7 @@ import { unescapeText } from './unescape-text.ts'
 import { hole, isKnown, known } from './unknown.ts'
 import { programPath } from './world.ts'
 
-/** What some programs print, told from their words and what they read. null: not known. */
+/** What some programs print, concluded from their words and their input. null: not known. */
 export const printers: ReadonlyMap<string, (invocation: ProgramCall) => string | null> = new Map([
   ['echo', echo],
   ['printf', ({ args }: ProgramCall) => formatted(args.map(({ value }) => value))],
@@ -232,7 +232,7 @@ function completed({ args, state, shell }: ProgramCall): string | null {
   return start === undefined ? null : lines(expandGlob(charsOf(start, false), state, shell))
 }
 
-/** `stat -c %n`: the names it is told. */
+/** `stat -c %n`: the names in its arguments. */
 function statNames({ args }: ProgramCall): string | null {
   const { values, operands } = readOptions(args, ['c', 'format', 'printf', 'f'])
   const [format] = values('c', 'format', 'printf')

@@ -46,12 +46,12 @@ export function variable(state: ShellState, name: string, world: World): ShellVa
   return Object.hasOwn(world.env, name) ? world.env[name] : undefined
 }
 
-/** Under which name it is kept that a variable stands for another, as `declare -n` makes it. */
+/** The key under which a reference to another variable is kept, as `declare -n` makes it. */
 export function referenceTo(name: string): string {
   return `&${name}`
 }
 
-/** So that two that stand for each other end. */
+/** Ends the lookup when two variables refer to each other. */
 function without(variables: ShellState['variables'], name: string): ShellState['variables'] {
   const rest = new Map(variables)
   rest.delete(referenceTo(name))

@@ -6,7 +6,7 @@ export function unescapeText(text: string): string {
       if (other !== undefined) return Object.hasOwn(controls, other) ? (controls[other] ?? '') : `\\${other}`
       const digits = hex ?? unicode
       const code = digits === undefined ? Number.parseInt(octal ?? '0', 8) : Number.parseInt(digits, 16)
-      // Words can hold no NUL; where one stands, a list ends its entries with it.
+      // Words cannot contain NUL; in output it separates the entries of a list.
       return code === 0 ? '\n' : String.fromCodePoint(code)
     },
   )

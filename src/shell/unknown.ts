@@ -1,7 +1,7 @@
-/** Stands in a text for what is only known when the command runs. No word of a real command can hold this character. */
+/** Marks a part of a text that is only known when the command runs. No word of a real command can contain this character. */
 export const hole = '\0'
 
-/** Frames the number of a search: the text stands for every path that search would find. */
+/** Encloses the number of a search: the text means every path that the search would find. */
 const searchMark = '\u0001'
 
 export function isKnown(text: string): boolean {
@@ -12,13 +12,13 @@ export function searchResult(index: number): string {
   return `${searchMark}${index}${searchMark}`
 }
 
-/** The number of the search whose results the text begins with; null when it is none. */
+/** The number of the search whose results the text begins with; null when it is not one. */
 export function searchIndex(text: string): number | null {
   const found = /^(?:\.\/)?\u0001(\d+)\u0001/.exec(text)
   return found === null ? null : Number(found[1])
 }
 
-/** What an operation on a text gives: nothing certain, when the text was not. */
+/** The result of an operation on a text; unknown when the text is. */
 export function known(text: string, operate: (text: string) => string): string {
   return isKnown(text) ? operate(text) : hole
 }

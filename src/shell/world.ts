@@ -1,8 +1,8 @@
 import { delimiter } from 'node:path'
 
 /**
- * What a rule may look at on the disk: names and kinds, and short texts; synchronous, read-only.
- * A test gives it a made-up one; `open-world.ts` is the real one.
+ * What the reader may look at on the disk: names, kinds and short texts; synchronous, read-only.
+ * Tests pass a made-up one; `open-world.ts` opens the real one.
  */
 export interface World {
   readonly home: string
@@ -11,7 +11,7 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Where an absolute path leads, link by link, also when its last parts do not exist. */
   resolve(path: string): ResolvedPath
-  /** Names in a directory; null when it is none. Bounded. */
+  /** Names in a directory, not more than a limit; null when it is not a directory. */
   list(directory: string): readonly string[] | null
   /** null when it cannot be read or is longer. */
   readText(path: string, maxBytes: number): string | null
@@ -22,7 +22,7 @@ export interface World {
 }
 
 export interface ResolvedPath {
-  /** Without links; what does not exist is appended as it is. */
+  /** Without links; parts that do not exist are appended unchanged. */
   readonly real: string
   readonly kind: 'file' | 'directory' | 'other' | 'missing'
   /** `device:inode`, null when missing. */
@@ -30,7 +30,7 @@ export interface ResolvedPath {
   readonly links: number
 }
 
-/** Where `which` finds a program; its name when it is nowhere. */
+/** Where `which` finds a program; its name when it does not. */
 export function programPath(name: string, { env, resolve }: World): string {
   if (name.includes('/') || name.includes('\0')) return name
   const places = (env.PATH ?? '').split(delimiter).filter((place) => place.startsWith('/'))

@@ -47,7 +47,7 @@ interface Wrapper {
   readonly directory?: readonly string[]
   /** Its first operands that are not the command. */
   readonly skipped?: RegExp
-  /** A word that is not known before the command stands for assignments: `env $(cat settings) program`. */
+  /** An unknown word before the command counts as assignments: `env $(cat settings) program`. */
   readonly takesUnknown?: true
   /** With this first option it only describes the command: `command -v`. */
   readonly describes?: RegExp
@@ -60,7 +60,7 @@ interface Wrapper {
 
 const noOption = /^$/
 
-/** Every command that runs another one which stands in its words. The only list of them. */
+/** Every command that runs another command given in its words. The only list of them. */
 function describeWrappers(): Readonly<Record<string, Wrapper>> {
   const simple: Wrapper = { valued: ['-a', '-f', '-o', '--format', '--output'] }
   const names =

@@ -6,7 +6,7 @@ import { provesNothing } from './proves-nothing.ts'
 interface Known {
   readonly history: History
   readonly settings: Settings
-  /** The project as it is now, when it was looked at. */
+  /** The current project, when it was read. */
   readonly project?: ProjectFacts | null
 }
 
@@ -21,8 +21,8 @@ export function knownCommands({ history, settings, project }: Known): readonly D
 }
 
 /**
- * The commands a completed piece of work needs. What somebody wrote down counts before what a toolchain's files suggest;
- * what was there when the session began stays, whatever the agent does to the files.
+ * The commands that completed work needs. Commands that the project declares come before those that its toolchain suggests;
+ * commands from the start of the session stay, whatever the agent does to the files.
  */
 export function requiredCommands({ history, settings, project }: Known): readonly DeclaredCommand[] {
   const own = settingsCommands(settings)
@@ -34,7 +34,7 @@ export function requiredCommands({ history, settings, project }: Known): readonl
   return once([...guesses(before), ...guesses(now), ...now.filter(isExplicit)])
 }
 
-/** Declared, but they would succeed on anything. */
+/** Declared commands that would succeed on any tree. */
 export function idleCommands(known: Known): readonly DeclaredCommand[] {
   return knownCommands(known).filter((declared) => declared.explicit && !isProof(declared))
 }

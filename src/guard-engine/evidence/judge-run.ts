@@ -1,7 +1,7 @@
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
 import { countTests } from '../../core/test-output/count-tests.ts'
 
-/** The counts of a run as its evidence holds them. Lint and builds have no tests; of mixed commands only real ones are told. */
+/** The test counts for the evidence of a run. Lint and builds have none; for mixed commands only real tests count. */
 export function countsOf(
   kind: EvidenceKind,
   output: string,
@@ -14,7 +14,7 @@ export function countsOf(
   return { executed, skipped, ...(failed > 0 && { failed }) }
 }
 
-/** Why the end of a run that was watched to its end says nothing about the project; null when it does. */
+/** Why the end of a finished run does not show anything about the project; null when it does. */
 export function emptyEnd(run: {
   readonly exitCode: number
   readonly output: string

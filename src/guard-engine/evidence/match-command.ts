@@ -6,7 +6,7 @@ import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts
 import type { PlainCommand } from '../../shell/unwrap-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
 
-/** A declared command as it is compared with a script. */
+/** A declared command in the form that is compared with a script. */
 export interface WantedCommand {
   readonly declared: DeclaredCommand
   /** Keys of the parts between `&&`, one for most commands. Empty when the command cannot be compared. */

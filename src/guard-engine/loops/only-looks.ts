@@ -2,7 +2,7 @@ import { isWrapper, unwrap } from '../../shell/wrappers.ts'
 import type { StoredCall } from '../contract.ts'
 
 /**
- * Does a call only look at something or wait for it? Doing that again is no loop: an agent reads a file twice, asks
+ * Whether a call only reads something or waits for it. Repeating that is not a loop: an agent reads a file twice, asks
  * for the state of a build until it is there. A reading tool that fails is another matter: the file will not appear by itself.
  */
 export function onlyLooks({ action, tool, command, outcome }: StoredCall): boolean {

@@ -6,7 +6,7 @@ import { isEdit, type LoopDetector, quoted } from './loop.ts'
 export const sameFailure: LoopDetector = (calls, threshold) => {
   const last = calls.at(-1)
   if (last === undefined || last.quiet || last.outcome === 'success') return null
-  // Whether an unknown end is a failure is not told: it takes one round more, all on trees that are known.
+  // An unknown end may not be a failure: it takes one more round, all on known trees.
   const isSure = last.outcome === 'failure'
   if (!isSure && (last.tree === null || last.action !== 'shell')) return null
   const times = repetitions(calls, last)

@@ -1,7 +1,7 @@
 import { inputObjects, keyMeanings } from './input-fields.ts'
 import type { ToolVerbs } from './tool-verbs.ts'
 
-/** What a tool would run, as lines of a shell. */
+/** What a tool would run, as shell lines. */
 export function commandLines(input: unknown, { words, runs, types }: ToolVerbs): readonly string[] {
   if (typeof input === 'string') return [input]
   return inputObjects(input).flatMap((object) => {
@@ -18,7 +18,7 @@ export function commandLines(input: unknown, { words, runs, types }: ToolVerbs):
 
 type Entries = readonly (readonly [string, unknown])[]
 
-/** A line as it stands, a program with its words in a list of their own, or all of them in one. */
+/** A line as written, a program with a list of arguments, or a list of all words. */
 function programLines(entries: Entries, toolName: string): readonly string[] {
   const program = entries.find(
     ([key, value]) => /^(?:command|cmd|program|executable|file)$/i.test(key) && typeof value === 'string',
@@ -48,7 +48,7 @@ function codeLines(key: string, value: unknown, types: ToolVerbs['types']): read
   return [...(isTyped && !(types === 'perhaps' && isProgramText(code)) ? [code] : []), ...asCommands(code)]
 }
 
-/** No line of a shell: a call with arguments, a declaration. */
+/** Not a shell line: a call with arguments, a declaration. */
 function isProgramText(code: string): boolean {
   return /^\s*(?:(?:\w+\s*=\s*)?(?:await\s+)?[\w.]+\((?!\))|(?:const|let|var|import|from|def)\s)/.test(code)
 }
@@ -57,7 +57,7 @@ function asWords(value: unknown): readonly string[] | null {
   return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : null
 }
 
-/** Code in a language nobody names: as what the common ones would make of it. */
+/** Code in an unknown language: as the common languages would read it. */
 function asCommands(code: string): readonly string[] {
   const shell = [...code.matchAll(/^\s*(?:[\w, ]+=\s*)?(?:!{1,2}|%(?:sx|system)\s)(.+)$/gm)].map(
     ([, line = '']) => line,

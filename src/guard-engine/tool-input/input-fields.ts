@@ -3,7 +3,7 @@ export interface InputField {
   readonly value: string
 }
 
-/** Every text in the input with the key it stands under, within bounds. */
+/** Every text in the input with its key, up to a limit. */
 export function inputFields(input: unknown): readonly InputField[] {
   const found: InputField[] = []
   visit('', input, 0)
@@ -13,7 +13,7 @@ export function inputFields(input: unknown): readonly InputField[] {
     if (found.length >= maxFields || depth > maxDepth) return
     if (typeof value === 'string') {
       found.push({ key, value })
-      // What is written into a file is nobody's input, whatever it looks like.
+      // The content of a file is not read as input, even when it looks like JSON.
       if (!keyMeanings.isContent(key)) visit(key, parsedText(value), depth + 8)
     } else if (Array.isArray(value)) {
       for (const each of value) visit(key, each, depth + 1)
@@ -27,7 +27,7 @@ export function inputFields(input: unknown): readonly InputField[] {
   }
 }
 
-/** Each object of the input, also one that stands in it as text. */
+/** Each object of the input, also one that is in it as JSON text. */
 export function inputObjects(input: unknown): readonly Readonly<Record<string, unknown>>[] {
   const found: Record<string, unknown>[] = []
   visit('', input, 0)

@@ -1,6 +1,6 @@
 import { type InputField, inputObjects, keyMeanings } from './input-fields.ts'
 
-/** What a tool does, as far as its name and its input tell. */
+/** What a tool does, as far as its name and its input show. */
 export interface ToolVerbs {
   readonly words: readonly string[]
   readonly reads: boolean
@@ -18,7 +18,7 @@ export interface ToolVerbs {
 
 export function toolVerbs(tool: string, input: unknown, fields: readonly InputField[]): ToolVerbs {
   const words = nameWords(tool)
-  // A tool that does several things says in its input which; one that calls others, which of them.
+  // A tool with several functions names one in its input; a tool that calls others names the one it calls.
   const asked = [
     ...fields.filter(({ key }) => isOperation(key)).map(({ value }) => value),
     ...calledTools(input),

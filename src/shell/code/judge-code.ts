@@ -7,7 +7,7 @@ import { searchIndex } from '../unknown.ts'
 import { type Literal, literalsOf } from './literals.ts'
 
 /**
- * A program in another language, as `python -c` and its kin get it. Its strings are judged by where they stand: in a call that
+ * A program in another language, as given to `python -c` and the like. Its strings are judged by their place: in a call that
  * writes, in one that only reads, or somewhere in a program that also writes.
  */
 export function judgeCode(
@@ -18,9 +18,9 @@ export function judgeCode(
 ): void {
   const { shell, state, name } = invocation
   const literals = literalsOf(code)
-  const told = [code, ...literals.map(({ value }) => value)].join('\n').replaceAll(harmlessWrites, '')
-  const writes = writing.test(told)
-  const runs = running.test(told)
+  const text = [code, ...literals.map(({ value }) => value)].join('\n').replaceAll(harmlessWrites, '')
+  const writes = writing.test(text)
+  const runs = running.test(text)
   for (const literal of literals) {
     const use = useOf(literal, code)
     if (use === 'write') {
@@ -47,7 +47,7 @@ export function judgeCode(
       else shell.write(argOf(input), `${name} code changes files and is given it`, state)
   if (runs) runLiterals(literals, code, invocation)
 
-  /** A pattern, where the code looks for files by one, stands for what it finds. */
+  /** A pattern with which the code searches for files means the files it finds. */
   function meant(value: string): readonly string[] {
     const isPattern = /[*?[]/.test(value) && !/\s/.test(value) && /glob|<[^<>\s]*>/i.test(code)
     return isPattern ? [value, ...expandGlob(charsOf(value, false), state, shell)] : [value]
@@ -64,7 +64,7 @@ const writing =
 const running =
   /\bsystem\b|subprocess|popen|\bexec|\bspawn|\bfork\b|child_process|\bqx\b|%x|`|shell_exec|passthru|proc_open|Deno\.Command|Deno\.run|Bun\.\$|Bun\.spawn|os\.run|\bsh\b|execa|zx|\bcall\b|check_output|Kernel|Open3/i
 
-/** What the call a string stands in would do with it. */
+/** What the call around a string would do with it. */
 function useOf({ value, start, end }: Literal, code: string): 'read' | 'write' | 'other' {
   const before = code.slice(Math.max(0, start - 80), start)
   const after = code.slice(end, end + 80)

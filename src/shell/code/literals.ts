@@ -128,7 +128,7 @@ const literal = new RegExp(
   'g',
 )
 
-/** What may stand between two pieces of one text: an operator, nothing, `.concat(`, or the comma of a `join('')` or a path. */
+/** What may be between two pieces of one text: an operator, nothing, `.concat(`, or the comma of a `join('')` or a path. */
 const joins = /^\s*(?:\+|\.\.|\.|\s|~|<>|\)?\s*\.concat\()\s*$|^$/
 
 function textOf({ groups = {}, input, index, 0: whole }: RegExpExecArray): string {

@@ -88,7 +88,7 @@ function decoded(text: string): string {
   }
 }
 
-/** `python -m`: modules of the library, and some others, that write files they are told. */
+/** `python -m`: modules that write files named in their arguments. */
 function runModule({ args, state, shell }: ProgramCall): void {
   const module = args[1]?.value ?? ''
   const rest = args.slice(2)

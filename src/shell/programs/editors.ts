@@ -130,7 +130,7 @@ function patch(invocation: ProgramCall): null {
   return null
 }
 
-/** The files a diff names, from a file or what comes in. */
+/** The files that a diff names, from a file or from standard input. */
 export function patchFiles(
   { state, shell, name }: ProgramCall,
   file: string | undefined,
@@ -140,7 +140,7 @@ export function patchFiles(
   const path = file === undefined || file === '-' ? null : absolutePath(file, state.cwd)
   const text =
     path === null ? state.stdin : (state.made.files.get(path) ?? shell.world.readText(path, maxPatch))
-  if (text === null) shell.opaque('', `what ${name} changes stands in a patch that cannot be seen`)
+  if (text === null) shell.opaque('', `what ${name} changes is in a patch that cannot be read`)
   for (const each of patchedPaths(text ?? '', strip))
     shell.write(argOf(each), `${name} changes it by a patch`, { ...state, cwd })
 }

@@ -10,7 +10,7 @@ interface Condition {
   readonly holds: (path: string, relative: string) => boolean
 }
 
-/** `find`: what it would delete or hand to other commands. Gives the text that stands for what it finds. */
+/** `find`: records what it would delete or pass to other commands. Returns the text that means what it finds. */
 export function find({ args, state, shell }: ProgramCall): string {
   const start = args.findIndex(({ value }) => /^(?:-(?![HLPDO])|\(|!)/.test(value))
   const expression = start === -1 ? [] : args.slice(start)

@@ -36,12 +36,12 @@ const valued = ['s', 'source', 'b', 'B', 'c', 'C', 'orphan', 'pathspec-from-file
 
 const whole: readonly Arg[] = [argOf(':/')]
 
-/** The paths a command is told, on its line or in a file; of a file that cannot be seen nothing is known. */
+/** The paths given to a command, in its arguments or in a file; unknown when the file cannot be read. */
 export function chosen({ state, shell, name }: ProgramCall, options: Options): readonly Arg[] {
   const listed = options.values('pathspec-from-file').flatMap(({ value }) => {
     const text = value === '-' ? state.stdin : state.made.files.get(absolutePath(value, state.cwd))
     if (text === null || text === undefined) {
-      shell.opaque('', `which files ${name} takes stands in a list that cannot be seen`)
+      shell.opaque('', `which files ${name} takes is in a list that cannot be read`)
       return []
     }
     return text
@@ -129,7 +129,7 @@ export function withoutEntries(invocation: ProgramCall, after: ShellState): Shel
 
 const maxIndex = 8_388_608
 
-/** The disk as it is after what the command itself has written. */
+/** The disk with the files that the command itself has written. */
 export function worldWithMade({ shell: { world }, state }: ProgramCall): World {
   const readText: World['readText'] = (path, maxBytes) =>
     state.made.files.get(path) ?? world.readText(path, maxBytes)

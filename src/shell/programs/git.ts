@@ -6,7 +6,7 @@ import { configureGit, makeDirectory, runGitSetting, runGiven, writeNamed } from
 import { bringBack, changeTree, chosen, withoutEntries, worldWithMade } from './git-tree.ts'
 import { untracked } from './tracked-files.ts'
 
-/** Git changes the working tree by paths it is given; what a commit, a stash or a merge holds cannot be seen. */
+/** Git changes the working tree at the given paths; the content of a commit, a stash or a merge cannot be read. */
 export function git(invocation: ProgramCall): ShellState | null {
   const { words, state } = afterGlobalOptions(invocation)
   const [verb, ...args] = words

@@ -82,7 +82,7 @@ function named(invocation: ProgramCall, names: readonly string[]): null {
   return null
 }
 
-/** A new key goes to `privkey.pem` where nothing else is said. */
+/** A new key goes to `privkey.pem` by default. */
 function openssl(invocation: ProgramCall): null {
   const { args, shell, state } = invocation
   named(invocation, ['-out', '-keyout', '-writerand', '-CAserial', '-signature_out'])

@@ -33,7 +33,7 @@ test('the id of a content is the one git gives it', () => {
   expect(hex('x'.repeat(1000))).toBe('14c7dfdd4258dec5c0e9d2e919bd249bd674be1f')
 })
 
-test('a file that is as the index has it is not changed, whatever its id is as text', () => {
+test('a file that equals its entry in the index is not changed, whatever its id looks like as text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (text, salt) => {
       const content = `${text}${salt}`
@@ -52,7 +52,7 @@ test('a file that is not in the index is neither tracked nor changed', () => {
   expect(found?.has(`${root}/.env.example`)).toBe(true)
 })
 
-test('content that is no text is not called changed, and a file that is gone is', () => {
+test('content that is not text never counts as changed, and a missing file does', () => {
   const found = tracked({ 'a.key': 'x', 'b.key': 'x' }, { 'a.key': '\ufffd\ufffd' })
   expect([found?.isChanged(`${root}/a.key`), found?.isChanged(`${root}/b.key`)]).toEqual([false, true])
 })

@@ -8,7 +8,7 @@ export interface Tracked {
   readonly top: string
   /** Is it in the index? By its absolute path. */
   has(path: string): boolean
-  /** Is it in the index with other content than it has on the disk? Not of content that is no text. */
+  /** Whether the index has other content than the disk. Always false for content that is not text. */
   isChanged(path: string): boolean
 }
 
@@ -26,7 +26,7 @@ export function trackedIn(world: World, cwd: string | null): Tracked | null {
   }
 
   /**
-   * The index holds the id of the content right before the name. It was read as text, so that bytes which are none are lost; but
+   * The index contains the id of the content right before the name. It was read as text, so bytes that are not text are lost; but
    * a character begins within any four bytes, and from there on the same bytes give the same text.
    */
   function isInIndex(name: string, content: string | null): boolean {
@@ -49,7 +49,7 @@ export function repositoryOf(cwd: string, world: World): string | null {
 }
 
 /**
- * Which files `git clean` would take, as far as the repository's own files tell: not those in the index, not those it is told to
+ * Which files `git clean` would remove, as far as the files of the repository show: not those in the index, not those that git is set to
  * keep and, without `-x`, not those that are ignored.
  */
 export function untracked(

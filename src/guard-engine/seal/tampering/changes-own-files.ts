@@ -36,7 +36,7 @@ function takenAlong({ path, how, entry, below }: WriteTarget, attempt: TamperAtt
   return null
 }
 
-/** gantry.yaml is the guard's only as far as it speaks of the guard. */
+/** gantry.yaml belongs to the guard only as far as it configures the guard. */
 function isPlainProjectFile(own: string, { world, text }: TamperAttempt): boolean {
   if (!/^gantry\.ya?ml$/i.test(basename(own))) return false
   const before = world.readText(own, 1_000_000) ?? ''

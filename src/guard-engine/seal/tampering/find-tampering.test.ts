@@ -19,7 +19,7 @@ test.each([
   ['Write', { content: 'x' }],
   ['Edit', ['a.txt']],
   ['Write', undefined],
-])('a call of %s with the input %j is refused, because nobody can read it', (tool, input) => {
+])('a call of %s with the input %j is refused, because it cannot be read', (tool, input) => {
   expect(judged(tool, input)).toContain('cannot be read')
 })
 
@@ -27,7 +27,7 @@ test('a file tool that names its file in words of its own is judged by what it n
   expect(judged('Write', { target_path: 'src/a.ts', body: 'x' })).toBeNull()
 })
 
-test('a tool of a server, or one nobody knows, may take what it likes', () => {
+test('a tool of a server, or an unknown one, may have any input', () => {
   expect(judged('Bash', null, 'files')).toBeNull()
   expect(judged('TodoWrite', { todos: [] })).toBeNull()
 })

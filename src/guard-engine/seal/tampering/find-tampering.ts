@@ -19,7 +19,7 @@ import { unguardedAgent } from './unguarded-agent.ts'
 const maxDepth = 3
 const maxScriptBytes = 256 * 1024
 
-/** What a call would do to the guard, as a sentence; null when it leaves it alone. Scripts it runs are looked into. */
+/** What a call would do to the guard, as a sentence; null when it leaves it alone. Scripts that it runs are read too. */
 export function findTampering(call: ToolCall, place: AttemptPlace, depth = 0): string | null {
   const attempt = attemptOf(call, place)
   for (const look of tamperings) {
@@ -52,12 +52,12 @@ function scriptsOf(attempt: TamperAttempt): readonly { readonly path: string; re
   })
 }
 
-/** A shell or a file tool whose input nobody can read may do anything, to the guard as well. */
+/** A shell or a file tool with unreadable input may do anything, also to the guard. */
 export const unreadableCall: Tampering = ({ call }) => {
   if (call.action.kind !== 'unknown' || call.action.server !== null) return null
-  if (shellTools.test(call.tool)) return `what ${call.tool} is told to run cannot be read`
+  if (shellTools.test(call.tool)) return `what ${call.tool} would run cannot be read`
   if (fileTools.test(call.tool) && !namesPath(call.input))
-    return `which file ${call.tool} is told to change cannot be read`
+    return `which file ${call.tool} would change cannot be read`
   return null
 }
 

@@ -1,6 +1,6 @@
 import { type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
-/** Files that git is told not to see would change without the tree's fingerprint changing; and git can sweep own files away. */
+/** Hiding files from git, which would then change without changing the tree's fingerprint; and git commands that remove own files. */
 export const hidesFromGit: Tampering = (attempt) => {
   const hidden = attempt.targets.writes.find(({ path }) => steersGit(path, attempt))
   if (hidden !== undefined) return `${hidden.path} decides what git sees, and evidence rests on what git sees`
@@ -66,7 +66,7 @@ function sweeps(words: Words, attempt: TamperAttempt): string | null {
   }
   if (!['checkout', 'restore', 'rm', 'mv', 'apply', 'stash'].includes(command ?? '')) return null
   for (const path of named.flatMap((word) => attempt.pathsOf(word ?? ''))) {
-    // The whole project is checked out for many reasons; what that does to own files the seal tells.
+    // The whole project is checked out for many reasons; the seal shows what that does to own files.
     const isWhole = path === attempt.root || attempt.root.startsWith(`${path}/`) || path === '/'
     const own = isWhole ? null : lostAt(path, attempt)
     if (own !== null) return `git ${command} would change ${own}, which is guarded`

@@ -10,9 +10,9 @@ export const shadowsProgram: Tampering = (attempt) => {
     if ([path, real].some((name) => isLoaded(name)))
       return `${path} is loaded into every program, the hooks among them`
     if ([path, real].some((name) => programs.test(basename(name)) && places.has(fold(dirname(name)))))
-      return `${path} would stand in for a program that the hooks are started or the tree is read with`
+      return `${path} would replace a program that starts the hooks or reads the tree`
     if (isRunner(path, attempt) && !/mode|owner|removes/.test(how))
-      return `${path} would stand in for a program that the evidence is made with`
+      return `${path} would replace a program that the evidence is made with`
     if (fold(path) === fold(`${attempt.world.home}/.claude.json`))
       return `${path} says which projects are trusted, and without trust no hook of a project runs`
   }

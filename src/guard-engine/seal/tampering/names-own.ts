@@ -3,11 +3,11 @@ import type { OpaquePart } from '../../targets.ts'
 import { fold } from '../own-match.ts'
 import { programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
-/** A part nobody can judge that speaks of an own file is taken for an attempt on it. */
+/** A part that cannot be judged and names an own file counts as an attempt to change it. */
 export const namesOwn: Tampering = (attempt) => {
   for (const { text, why } of unjudgedParts(attempt)) {
     const own = ownNamedIn(fold(text), attempt)
-    if (own !== null) return `${own} is guarded, and what this call does to it cannot be told (${why})`
+    if (own !== null) return `${own} is guarded, and what this call does to it is not known (${why})`
   }
   return null
 }

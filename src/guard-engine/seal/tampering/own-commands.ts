@@ -1,6 +1,6 @@
 import { nameOf, type PossibleRun, programAt, type Tampering } from './attempt.ts'
 
-/** Commands of the guard that are a person's alone, and the hook program itself, which would believe a made-up payload. */
+/** Commands of the guard that only a person may run, and the hook program itself, which would accept a made-up payload. */
 export const ownCommands: Tampering = ({ runs, call, text }) => {
   for (const run of runs) {
     const command = personalCommand(run)
@@ -28,7 +28,7 @@ function personalCommand({ words, loose, onlyShows }: PossibleRun): string | nul
     const next = words.slice(index + 1, index + 5)
     const found = next.find((candidate) => candidate !== null && personal.has(candidate))
     if (found !== undefined && found !== null) return found
-    // Which of its commands it is, nobody can tell: it is taken for the worst.
+    // The command is unknown: the worst one is assumed.
     if (behindGantry && next[0] === null) return 'unlock'
   }
   return null

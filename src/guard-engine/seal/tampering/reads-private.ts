@@ -3,7 +3,7 @@ import { guardHome } from '../../ledger/ledger-place.ts'
 import { fold, isInside } from '../own-match.ts'
 import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
-/** The ledger, its key and the helper's socket: an agent has no business there, not even to read. */
+/** The ledger, its key and the helper's socket: an agent must not even read them. */
 export const readsPrivate: Tampering = (attempt) => {
   const { call, runs } = attempt
   const home = privateDirectories(attempt)
@@ -66,7 +66,7 @@ function takesAlong(word: string, attempt: TamperAttempt, home: readonly string[
     .some((path) => path !== '/' && home.some((directory) => isInside(directory, fold(path))))
 }
 
-/** Texts in the input of a tool nothing is known of, within bounds. */
+/** Texts in the input of an unknown tool, up to a limit. */
 function textsIn(input: unknown, depth = 0): readonly string[] {
   if (typeof input === 'string') return input.length < 4096 ? [input] : []
   if (typeof input !== 'object' || input === null || depth > 6) return []
@@ -115,6 +115,6 @@ function globMeets(path: string, directories: readonly string[]): boolean {
   const stars = firstStar(path)
   if (stars < 0) return false
   const prefix = fold(path.slice(0, stars))
-  // Home and what is above it hold too much to be meant; a pattern further in may well mean the guard.
+  // A pattern in the home directory or above matches too much to mean the guard; a deeper one may mean it.
   return directories.some((directory) => directory.startsWith(prefix) && prefix.split('/').length > 4)
 }
