@@ -7,7 +7,7 @@ import { agentFileName } from './contract.ts'
 
 /**
  * Real path of the repository around a directory: where the nearest agent.yaml upward is, and never above the top of the git
- * working tree. With `named` another file is meant, and the repository is the git working tree, or the directory itself where there is none.
+ * working tree. With `named`, the user gave another file; the repository is the git working tree, or the directory itself where there is none.
  */
 export function findRepository(directory: string, { named = false } = {}): string {
   if (!isDirectory(directory)) {
@@ -22,7 +22,7 @@ export function findRepository(directory: string, { named = false } = {}): strin
 
 function upward(start: string, top: string | null): string | null {
   for (let here = start; ; here = dirname(here)) {
-    // Whatever stands there, even a link that leads nowhere, is what the user means: reading it tells what is wrong.
+    // Anything of that name counts, even a dangling link: reading it reports what is wrong.
     if (!isMissing(join(here, agentFileName))) return here
     if (here === top || here === dirname(here)) return null
   }

@@ -33,13 +33,13 @@ export interface RepositoryRequest extends FoundVerification {
   /** As soon as there is a run. */
   readonly onRun?: (run: LiveRun) => void
   readonly onEvent?: (event: VerifyEvent) => void
-  /** Something that is only a convenience could not be done. */
+  /** Something optional failed. */
   readonly onWarning?: (message: string) => void
 }
 
 export interface VerifiedRepository {
   readonly response: VerifierResponse
-  /** What the guard was told. */
+  /** What was recorded for the guard. */
   readonly evidence: RecordedEvidence
 }
 
@@ -50,13 +50,13 @@ export interface VerifiedRepository {
 export async function verifyRepository(request: RepositoryRequest): Promise<VerifiedRepository> {
   refusePipes(request.repository)
   const { store, agentFile, repository, signal } = request
-  const told = await toldGuard(request)
-  const env = told?.env ?? request.env
+  const guard = await openEvidence(request)
+  const env = guard?.env ?? request.env
   const chosen =
     typeof request.sandbox === 'string'
       ? await chooseEngine(request.sandbox, { env, signal })
       : request.sandbox
-  if ('failure' in chosen) return { response: notStarted(chosen.failure), evidence: nothingTold }
+  if ('failure' in chosen) return { response: notStarted(chosen.failure), evidence: noEvidence }
   const engine = chosen
   const run = openVerifyRun(request)
   request.onRun?.(run)
@@ -79,10 +79,10 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
       },
     })
     if (response.run_id === null) removeRun(store, run.id)
-    const evidence = (await told?.record(response)) ?? nothingTold
+    const evidence = (await guard?.record(response)) ?? noEvidence
     return { response, evidence }
   } catch (error) {
-    // Nothing is worth keeping of a run that could not even begin.
+    // A run that never began leaves nothing worth keeping.
     if (error instanceof GantryError && error.code !== 'INTERRUPTED' && !hasLogs(run))
       removeRun(store, run.id)
     throw error
@@ -105,10 +105,10 @@ function cleaningOnce({ store, onWarning }: RepositoryRequest, runId: string): (
   }
 }
 
-const nothingTold: RecordedEvidence = { commands: [], why: null }
+const noEvidence: RecordedEvidence = { commands: [], why: null }
 
-/** The guard's rules take as long to load as everything else: only where a step could prove something. */
-async function toldGuard({
+/** Loading the guard's rules takes as long as everything else, so it happens only where a step could prove something. */
+async function openEvidence({
   repository,
   agentFile,
   env,
@@ -134,7 +134,7 @@ function openVerifyRun({ store, repository, agentFile, ...request }: RepositoryR
   return run
 }
 
-/** What killed runs left behind goes while the new one is made: it is of no use to anybody, and never in its way. */
+/** Removes what killed runs left, while the new run is prepared. */
 async function sweep(
   engine: SandboxEngine,
   { env, signal, onEvent, onWarning }: RepositoryRequest,

@@ -77,7 +77,7 @@ export function knownBatches(entries: readonly BatchEntry[]): KnownBatches {
   return { batchOf, batches, unsure }
 }
 
-/** A journal that tells people what it is told. `comeBack` says how to take a stopped run up again. */
+/** A journal that also reports its entries to the user. `comeBack` says how to resume a stopped run. */
 export function reportingJournal(
   journal: BatchJournal,
   { note, comeBack }: { note(message: string): void; readonly comeBack: string },
@@ -126,16 +126,16 @@ export function batchSize(share: number): BatchSize {
 
 const remindAfterMs = 5 * 60_000
 
-/** Lets people know from time to time that it waits, and ends with `stopped` too. */
+/** Reports from time to time that it is still waiting, and ends with `stopped` too. */
 export function remindingSleep(stopped: AbortSignal, remind: (waitedMs: number) => void): Sleep {
   let began: number | null = null
-  let told = 0
+  let reportedMs = 0
   return async (ms, signal) => {
     const now = performance.now()
     began ??= now
-    if (now - began - told >= remindAfterMs) {
-      told = now - began
-      remind(told)
+    if (now - began - reportedMs >= remindAfterMs) {
+      reportedMs = now - began
+      remind(reportedMs)
     }
     await realSleep(ms, AbortSignal.any([signal, stopped]))
   }

@@ -20,7 +20,7 @@ export function openLine(closeGraceMs: number): LineCore {
         stopped: session.stopped,
         report: session.report,
         async close() {
-          // What arrives while the last answers are under way is nobody's already.
+          // A call that arrives while the last answers are sent belongs to no session.
           if (current === session) current = null
           await session.close()
         },
@@ -32,7 +32,7 @@ export function openLine(closeGraceMs: number): LineCore {
   }
 }
 
-/** Whoever asks when nothing is to be done is told that it is done. */
+/** Answers calls that arrive between sessions. */
 const fewWords: Responder = {
   name: 'idle',
   answer: async () => ({

@@ -18,7 +18,7 @@ import { createMeter } from './meter.ts'
 import { sendFailure } from './send-failure.ts'
 import type { WireFormat, WireRoute } from './wire/contract.ts'
 
-/** A request that has been let in and belongs to a format. */
+/** An authenticated request of a known wire format. */
 export interface Arrival {
   readonly format: WireFormat
   readonly route: WireRoute

@@ -3,7 +3,7 @@ import type { Acts, Dialect, Word } from './dialects/contract.ts'
 import { dialects } from './dialects/index.ts'
 import type { WorkspaceView } from './workspace-view.ts'
 
-/** What it takes, in the words of the agent that offers the tools: nearly always the use of one tool. */
+/** The calls of the agent's tools that do what the script asks: nearly always one. */
 export type TranslatedCall =
   | { readonly kind: 'uses'; readonly uses: readonly AgentToolCall[] }
   | { readonly kind: 'unsupported'; readonly problem: string }
@@ -14,7 +14,7 @@ export interface AgentToolCall {
   readonly id?: string
 }
 
-/** Puts a call of a script into the words of whoever offers these tools: its own tool for it, else its shell. */
+/** A call of a script as a call of a tool that the agent offers: its own tool for it, else its shell. */
 export function translateCall(
   call: ScriptCall,
   offered: readonly string[],
@@ -40,7 +40,7 @@ export function translateCall(
   return lacks('do nothing')
 }
 
-/** How whoever offers these tools hands in its last word; empty where it is enough to say it. */
+/** The calls by which the agent hands in its final text; empty when plain text is enough. */
 export function finishCalls(
   text: string,
   offered: readonly string[],
