@@ -1,4 +1,5 @@
-// npm run check: the unit tests, and beside them types, lint and unused code. A part that fails is told whole, the others in one line.
+// npm run check: the unit tests, and beside them types, lint, unused code and generated files. A part that fails is printed whole,
+// the others in one line.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -33,6 +34,7 @@ const lanes: readonly (readonly Part[])[] = [
     { name: 'types', argv: [...types, join(root, 'node_modules', '.cache', 'check.tsbuildinfo')] },
     { name: 'lint', argv: ['biome', 'check', '.'] },
     { name: 'unused code', argv: ['knip'] },
+    { name: 'generated files', argv: ['node', 'scripts/generate.ts', '--check'] },
   ],
 ]
 
