@@ -32,7 +32,7 @@ export const modelKeys = {
     .enum(['auto', 'always', 'never'])
     .default('auto')
     .describe(
-      'Whether tokens and cost are counted on the way to the provider. auto: when the agent does not tell its cost itself and its API key is in the environment.',
+      'Whether tokens and cost are counted on the way to the provider. auto: when the agent does not report its cost and its API key is in the environment.',
     ),
 }
 
@@ -51,7 +51,7 @@ export const cliAgentShape = {
     .describe('Further arguments for the program, behind those that Gantry gives it.'),
   ...placeKeys,
   inherit_env: placeKeys.inherit_env.describe(
-    'Variables of the caller that the program gets too, besides those by which it is let in.',
+    'Variables of the caller that the program gets too, besides those with which it authenticates.',
   ),
   ...modelKeys,
 } as const

@@ -27,19 +27,19 @@ export interface AgentDriver {
 
 /** How an agent reaches its model. */
 export interface ModelAccess {
-  /** Variables of the caller by which it is let in; it inherits them unless its model is behind the boundary. */
+  /** Variables of the caller with which it authenticates; it inherits them unless its model is behind the boundary. */
   readonly credentials: readonly string[]
-  /** Does it tell what its calls cost? If not, the boundary can. */
+  /** Does it report what its calls cost? If not, the boundary can. */
   readonly reportsCost: boolean
 }
 
 /** What all prompts of a session share. */
 export interface SessionRequest extends Omit<AgentRequest, 'prompt'> {
-  /** Told what the agent's own hooks are told, where it can tell: exact inputs, before and after. Nobody waits for it. */
+  /** Called with what the agent's own hooks receive, where the agent supports it: exact inputs, before and after. The agent does not wait for it. */
   readonly onHook?: (seen: SeenHook) => void
 }
 
-/** A hook event of the agent, in the agent's own words. */
+/** A hook event of the agent, with the agent's own names. */
 export interface SeenHook {
   /** `PreToolUse`, `PostToolUse`, `SubagentStart`, `UserPromptExpansion`, … */
   readonly event: string
@@ -85,7 +85,7 @@ export interface RecalledMessage {
   readonly content: string
 }
 
-/** From the agent's own words at its start. */
+/** As the agent reports it at its start. */
 export interface LoadedParts {
   readonly version: string | null
   readonly session_id: string | null
@@ -110,7 +110,7 @@ export interface ProbeContext {
 
 export interface AgentProbe {
   readonly found: boolean
-  /** null when the agent has no version to tell. */
+  /** null when the agent has no version. */
   readonly version: string | null
   /** null when it cannot be known without spending money. */
   readonly authenticated: boolean | null
@@ -121,7 +121,7 @@ export interface AgentProbe {
   readonly fingerprint: string
   /** Why it is not usable, or may not work as expected, and what to do. */
   readonly problem?: string
-  /** The command that would mend it. */
+  /** The command that would fix it. */
   readonly fix?: string
   /** The versions the driver was made for, as a person reads it: `2.1.112 up to 3`. */
   readonly supported?: string
@@ -143,7 +143,7 @@ export interface AgentRequest {
   readonly maxCostUsd?: number
   /** Where the agent finds its model instead of at its provider: the boundary. */
   readonly endpoint?: ModelEndpoint
-  /** Aborted with the reason `over_budget` when somebody else who counts has seen the limit passed; else it is a cancellation. */
+  /** Aborted with the reason `over_budget` when another meter has seen the limit passed; otherwise it is a cancellation. */
   readonly signal: AbortSignal
   readonly emit: (event: Untimed<AgentEvent>) => void
   /** Receives the process's output as it came, before any parsing. */
@@ -156,7 +156,7 @@ export interface AgentOutcome {
   readonly exitCode: number | null
   /** The last thing the agent said, if it said anything. */
   readonly finalText: string | null
-  /** null = the agent did not tell, or its price is unknown. */
+  /** null = the agent did not report it, or its price is unknown. */
   readonly costUsd: number | null
   readonly tokens: TokenUsage | null
   /** Set when the machinery and not the agent failed; makes the trial `infra`. */
@@ -165,11 +165,11 @@ export interface AgentOutcome {
   readonly invalid?: string
   /** What a reader should know although it did not stop the agent: a fallback taken, a setting that could not act. */
   readonly warnings?: readonly string[]
-  /** Answers of the model on the main thread, where the agent tells. */
+  /** Answers of the model on the main thread, where the agent reports them. */
   readonly turns?: number
-  /** How long it waited for its model, where it tells. */
+  /** How long it waited for its model, where the agent reports it. */
   readonly apiDurationMs?: number
-  /** Names of the tools it asked for and was not permitted to use, one for each call, where it tells. */
+  /** Names of the tools it asked for and was not permitted to use, one for each call, where the agent reports them. */
   readonly deniedTools?: readonly string[]
 }
 
@@ -207,7 +207,7 @@ export type ToolDecision = { readonly kind: 'allow' } | { readonly kind: 'deny';
 export type StopDecision = { readonly kind: 'allow' } | { readonly kind: 'refuse'; readonly reason: string }
 
 /**
- * How the agent gets its model; whoever composes it passes this. `default` leaves the choice to the keys that are set. Throws
+ * How the agent gets its model; the caller that creates the agent passes this. `default` leaves the choice to the keys that are set. Throws
  * GantryError when there is no access; sends nothing.
  */
 export type ModelOpener = (

@@ -1,7 +1,7 @@
 import type { AgentFailure } from '../core/event.ts'
 
 /**
- * Why the model behind an agent could not be used, from the HTTP status when the agent tells one, else from its words.
+ * Why the model behind an agent could not be used, from the HTTP status when the agent reports one, else from its message.
  * null when nothing points to the machinery: then it is the agent's own doing and counts against the agent.
  */
 export function classifyFailure(text: string, status?: number): AgentFailure | null {

@@ -10,7 +10,7 @@ export interface Halt {
   stop(cause: HaltCause): void
   /** Settles after the time, or at once when the agent has to stop. */
   sleep(durationMs: number): Promise<void>
-  /** What the work comes to, or null when the agent has to stop before: nobody waits for a hook that hangs. */
+  /** What the work comes to, or null when the agent has to stop before: a hook that hangs does not block the end. */
   race<T>(work: Promise<T> | undefined): Promise<T | null | undefined>
   dispose(): void
 }

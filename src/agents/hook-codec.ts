@@ -5,7 +5,7 @@ import type { GuardedAgent, HookEvent, HookKind, HookTraits } from '../core/hook
  * What one agent's hooks look like on the wire. Pure.
  *
  * A codec promises:
- * - unknown fields of a payload are accepted, a payload that is none of this agent's is refused with a readable error;
+ * - unknown fields of a payload are accepted, a payload that is not this agent's is refused with a readable error;
  * - an answer is one the agent's version accepts as a whole: agents drop an answer they do not know, and go on;
  * - a denial uses the agent's strongest form: exit code 2 with the reason on stderr where it has one.
  */
@@ -15,7 +15,7 @@ export interface HookCodec {
   readonly traits: HookTraits
   /** Events to register, in the agent's own names. */
   readonly events: readonly HookRegistration[]
-  /** Throws GantryError INVALID_FILE for a payload that cannot be read. `root` of the event is left as the payload tells it. */
+  /** Throws GantryError INVALID_FILE for a payload that cannot be read. `root` of the event is as the payload gives it. */
   decode(payload: unknown, caller: HookCaller): HookEvent
   encode(event: HookEvent, decision: Decision, caller: HookCaller): HookReply
   /**
@@ -47,11 +47,11 @@ export interface HookRegistration {
   /** Absent where the event takes none. */
   readonly matcher?: string
   readonly timeoutSeconds: number
-  /** A failure of this hook must block, where the agent can be told so. */
+  /** A failure of this hook must block, where the agent has a setting for it. */
   readonly mustBlock: boolean
 }
 
-/** What an agent can enforce. `guard status` says aloud what it cannot. */
+/** What an agent can enforce. `guard status` lists what it cannot. */
 export interface HookCapabilities {
   readonly denyTool: Capability
   readonly injectAtStart: Capability

@@ -1,6 +1,6 @@
 import type { GuardedAgent } from '../core/hook-event.ts'
 
-/** How one agent's configuration is told to call a hook. Pure: text in, text out; the guard reads and writes the files. */
+/** How one agent's configuration is made to call a hook. Pure: text in, text out; the guard reads and writes the files. */
 export interface HookInstaller {
   readonly agent: GuardedAgent
   /** Names of the agent's program on PATH, the usual one first. */
@@ -12,7 +12,7 @@ export interface HookInstaller {
   /** What `gantry guard prove` must know to run the agent; null for an agent without a driver. */
   readonly proof: ProofTraits | null
   readonly scopes: readonly HookScope[]
-  /** The files that steer the agent's hooks, whoever wrote them: all of them are guarded. The first is ours to write. */
+  /** All files that control the agent's hooks; all of them are guarded. The first is the one we write. */
   files(scope: HookScope, place: HookPlace): readonly string[]
   /** The file with our hooks in it: foreign ones and comments kept, ours replaced by what `command` says. `text` null: no file yet. */
   install(text: string | null, command: HookCommand): string
@@ -20,9 +20,9 @@ export interface HookInstaller {
   uninstall(text: string): string | null
   /** Throws GantryError INVALID_FILE for a file that does not parse. */
   inspect(text: string | null, command: HookCommand): HookPresence
-  /** Absolute paths of what our hooks in this text start: a Node and a script, of whatever version. None when there is no hook of ours. */
+  /** Absolute paths of what our hooks in this text start: a Node and a script, of any version. Empty when no hook is ours. */
   programs(text: string): readonly string[]
-  /** Why the agent runs none of our hooks although one of `files` has them: given all of `files`, in any order. */
+  /** Why the agent does not run our hooks although one of `files` has them: given all of `files`, in any order. */
   switchedOff?(files: readonly HookFileText[], place: HookPlace): string | null
   /** Set where the agent runs a hook only after a person trusted it in a way no file shows: what the person has to do. */
   readonly needsTrust?: string

@@ -14,7 +14,7 @@ export function passedLimit(
   return null
 }
 
-/** What an aborted signal means: somebody who counts from outside has seen the budget passed, or we were asked to stop. */
+/** What an aborted signal means: a meter outside has seen the budget passed, or we were asked to stop. */
 export function endingOfAbort(signal: AbortSignal): 'over_budget' | 'cancelled' {
   return signal.reason === 'over_budget' ? 'over_budget' : 'cancelled'
 }

@@ -97,7 +97,7 @@ function linesOf(bytes: Uint8Array, cuts: readonly number[]): string[] {
   return lines
 }
 
-/** Real lines, torn lines, real lines with values of the wrong type, JSON that is no stream, and noise. */
+/** Real lines, torn lines, real lines with values of the wrong type, JSON that is not a stream, and noise. */
 function anyLine(samples: readonly string[]): fc.Arbitrary<string> {
   const sample = fc.constantFrom(...samples.filter((line) => line !== ''))
   const torn = fc.tuple(sample, fc.nat(5_000)).map(([line, length]) => line.slice(0, length))

@@ -21,7 +21,7 @@ export interface StreamParser {
 }
 
 export interface UsageTotal {
-  /** null = no line told a price. */
+  /** null = no line reported a price. */
   readonly costUsd: number | null
   readonly tokens: TokenUsage | null
 }
@@ -36,7 +36,7 @@ export interface StreamEnd extends UsageTotal {
   readonly failure: FailureReport | null
   /** What the agent was given is broken, such as a plugin that did not load. */
   readonly invalid?: string
-  /** The agent stopped by itself at a limit it was told. */
+  /** The agent stopped by itself at a limit it was given. */
   readonly passed?: PassedLimit
 }
 

@@ -1,7 +1,7 @@
 import type { Untimed, UsageEvent } from '../core/event.ts'
 import type { UsageTotal } from './stream.ts'
 
-/** Adds up usage events. Money and tokens stay unknown until something told them: unknown is not zero. */
+/** Adds up usage events. Money and tokens stay unknown until an event reports them: unknown is not zero. */
 export interface UsageMeter {
   add(usage: Untimed<UsageEvent>): void
   total(): UsageTotal

@@ -32,7 +32,7 @@ export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'mod
       if (record.score !== null) score.add(record.score)
       if (record.costUsd !== null) costUsd.add(record.costUsd)
       durationMs.add(record.durationMs)
-      // Zeros of an agent that could not be watched are no measurement.
+      // Zeros of an agent that could not be observed are not a measurement.
       if (record.metrics.source === 'none') return
       commands.add(record.metrics.total_commands)
       help.add(record.metrics.help_invocations)

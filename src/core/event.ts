@@ -87,7 +87,7 @@ export interface ToolCallEvent extends Timed {
   readonly parent_id?: string
 }
 
-/** The tool's answer. `exit_code` is absent when the agent does not tell it: unknown is not zero. */
+/** The tool's answer. `exit_code` is absent when the agent does not report it: unknown is not zero. */
 export interface ToolResultEvent extends Timed {
   readonly event: 'tool_result'
   readonly id?: string

@@ -7,7 +7,7 @@ export interface Evidence {
   readonly treeHash: string
   readonly startedAt: string
   readonly durationMs: number
-  /** Tests the framework's own output counted, the skipped ones among them; absent when it does not tell. */
+  /** Tests the framework's own output counted, the skipped ones among them; absent when it does not say. */
   readonly executed?: number
   readonly skipped?: number
   /** Tests the output shows as failed, whatever the exit code says. */

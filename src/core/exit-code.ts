@@ -1,6 +1,6 @@
 import type { RunSummary } from './summary.ts'
 
-/** What the process tells its caller. One code per class of outcome, shared by every command. */
+/** The exit code of the process. One code per class of outcome, shared by every command. */
 export const exitCode = {
   pass: 0,
   failed: 1,
@@ -13,7 +13,7 @@ export const exitCode = {
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 /**
- * What a finished run tells its caller. A run that found out nothing at all is never a success; with `strict` neither is one
+ * The exit code of a finished run. A run that found out nothing at all is never a success; with `strict` neither is one
  * that is partial, or whose pass rates may lie below the threshold for all it knows.
  */
 export function exitCodeOf(summary: RunSummary, { strict }: { readonly strict: boolean }): ExitCode {

@@ -1,13 +1,13 @@
 /**
- * One thing an agent tells its hooks, in one union for all agents. A codec (`agents/<agent>/hooks.ts`) makes it from the
- * agent's payload; rules know nothing else. What a payload does not tell is null, never guessed.
+ * One event that an agent sends to its hooks, in one union for all agents. A codec (`agents/<agent>/hooks.ts`) makes it from the
+ * agent's payload; rules know nothing else. What a payload does not contain is null, never guessed.
  */
 export type HookEvent = HookEventBase & HookHappening
 
 export interface HookEventBase {
   /** Which agent called: the codec's name. */
   readonly agent: GuardedAgent
-  /** The agent's own session id, made safe for file names by whoever uses it as one. */
+  /** The agent's own session id, made safe where it becomes a file name. */
   readonly session: string
   /** Of a subagent; null on the main thread. */
   readonly agentId: string | null
@@ -114,7 +114,7 @@ export interface PatchedFile {
 }
 
 export interface ToolOutcome {
-  /** `unknown`: the agent does not tell whether it failed (a shell command under Codex). */
+  /** `unknown`: the agent does not report whether it failed (a shell command under Codex). */
   readonly kind: 'success' | 'failure' | 'unknown'
   readonly exitCode: number | null
   /** stdout and stderr as far as the agent hands them over. */
@@ -123,6 +123,6 @@ export interface ToolOutcome {
   readonly timedOut: boolean
   /** It was only started; its end is not known. */
   readonly background: boolean
-  /** Where the agent tells how long it took. */
+  /** Where the agent reports how long it took. */
   readonly durationMs?: number
 }

@@ -35,12 +35,12 @@ export function asAmount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
-/** The strings of a list; undefined when it is no list. */
+/** The strings of a list; undefined when it is not a list. */
 export function asStrings(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined
 }
 
-/** The objects of a list; none when it is no list. */
+/** The objects of a list; empty when it is not a list. */
 export function asObjects(value: unknown): readonly JsonObject[] {
   return asArray(value)
     .map(asObject)

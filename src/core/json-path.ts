@@ -9,7 +9,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue }
 
-/** What a path selects. A path that does not resolve is `absent`, which is no error. */
+/** What a path selects. A path that does not resolve is `absent`, which is not an error. */
 export type JsonSelection =
   | {
       readonly kind: 'found'

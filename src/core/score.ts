@@ -38,7 +38,7 @@ export function scoreTier(score: number): ScoreTier {
   return 'Poor'
 }
 
-/** Anything that is no number counts as nothing. */
+/** Anything that is not a number counts as nothing. */
 function clamp(value: number): number {
   return value > 0 ? Math.min(1, value) : 0
 }

@@ -119,7 +119,7 @@ interface RunFacts {
  * - `infra`: more trials than allowed did not really happen, or none did; what remains is not to be trusted, not even its
  *   failures, because whatever broke the others may have broken those too;
  * - `fail`: an agent failed, more often than the threshold allows. It wins over everything below: more cases could not turn it into a pass;
- * - `invalid`: a case is broken. It wins over `partial` because running the rest would not mend it;
+ * - `invalid`: a case is broken. It wins over `partial` because running the rest would not fix it;
  * - `partial`: what ran has passed, and something planned was not run;
  * - `inconclusive`: there was nothing to run;
  * - `pass`.

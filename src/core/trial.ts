@@ -24,14 +24,14 @@ export interface TrialRecord {
   /** null = unmetered: unknown, which is not zero. */
   readonly costUsd: number | null
   readonly tokens: TokenUsage | null
-  /** The agent's part of the bill, per model. Absent when nothing was told. */
+  /** The agent's part of the bill, per model. Absent when nothing was reported. */
   readonly usage?: readonly ModelUsage[]
   readonly durationMs: number
   readonly ending: AgentEnding
   readonly agentExitCode: number | null
   /** Why the agent could not work, when that is what made the trial `infra`. */
   readonly failure?: AgentFailure
-  /** Why the judge could not speak, when that is what made the trial `infra`. */
+  /** Why the judge gave no answer, when that is what made the trial `infra`. */
   readonly judgeError?: string
   /** Absolute path of the trial's directory. */
   readonly dir: string
@@ -67,7 +67,7 @@ export interface TokenUsage {
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
-  /** The part of `output` the model only thought. Absent when nobody told. */
+  /** The part of `output` the model only thought. Absent when it was not reported. */
   readonly thinking?: number
 }
 

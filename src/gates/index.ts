@@ -42,7 +42,7 @@ export type GateSpec = z.output<typeof gateSchema>
 
 /**
  * Checks one gate. Throws only when the check could not be made: interrupted, or the machine is at fault. What an agent can cause in
- * its workspace, also an error of the file system nobody foresaw, is a failed gate.
+ * its workspace, also an unexpected error of the file system, is a failed gate.
  */
 export async function runGate(spec: GateSpec, context: GateContext): Promise<GateResult> {
   const gate = gates.find(({ type }) => type === spec.type)

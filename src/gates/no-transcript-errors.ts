@@ -10,7 +10,7 @@ const schema = z
     description,
   })
   .describe(
-    'Passes when no invocation of the target tool is known to have ended with a non-zero exit code. An unknown exit code is no error, and neither is a tool that was never used: the message tells both.',
+    'Passes when no invocation of the target tool is known to have ended with a non-zero exit code. An unknown exit code is not an error, and neither is a tool that was never used: the message mentions both.',
   )
 
 export const noTranscriptErrors = {
@@ -45,7 +45,7 @@ function passMessage(total: number, unknown: number): string {
   if (total === 0) return 'no invocation of the target tool was seen, so none failed'
   if (unknown === 0)
     return total === 1 ? 'the one invocation succeeded' : `all ${total} invocations succeeded`
-  return `none of ${total} invocations is known to have failed; the end of ${unknown} is unknown`
+  return `no known failure in ${total} invocations; the end of ${unknown} is unknown`
 }
 
 function describe({ command, exitCode, approximate }: TargetInvocation): string {

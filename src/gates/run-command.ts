@@ -59,7 +59,7 @@ export async function runCommand(spec: CommandSpec, context: GateContext): Promi
 }
 
 /**
- * For gates that judge stdout. The exit code is free unless the user demands one, but the shell's own word that there was nothing
+ * For gates that judge stdout. The exit code is free unless the user demands one, but the shell's own message that there was nothing
  * to run is a failure: empty output of a command that never ran proves nothing.
  */
 export async function runForOutput(

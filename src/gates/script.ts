@@ -44,7 +44,7 @@ export const script = {
 
 const maxDetailChars = 64 * 1024
 
-/** The script's own findings keep their names, except where a name already tells how the script itself ended. */
+/** The script's own findings keep their names, except where a name already says how the script itself ended. */
 function merged(
   detail: Readonly<Record<string, unknown>>,
   run: Readonly<Record<string, unknown>>,

@@ -31,9 +31,7 @@ const schema = z
     succeeded: z
       .boolean()
       .default(false)
-      .describe(
-        'true: count only uses that came back with a result that is no error and no non-zero exit code.',
-      ),
+      .describe('true: count only uses whose result is not an error and has no non-zero exit code.'),
     before: other.describe(
       'The first use must come before the first use of this. Holds when this was never used.',
     ),
@@ -83,7 +81,7 @@ function hasSelector({ tool, command }: Selector): boolean {
 function useMatcher({ tool, command }: Selector): ((use: ToolUse) => boolean) | string {
   const compiled = command === undefined ? null : compilePattern(command)
   if (compiled?.kind === 'bad') return `the command pattern is invalid: ${compiled.message}`
-  // With `bash`, a star also stands for a slash: names of tools are no paths.
+  // With `bash`, a star also stands for a slash: names of tools are not paths.
   const glob = tool === undefined ? null : picomatch(tool, { dot: true, bash: true, nonegate: true })
   return (use) =>
     (glob === null || use.tool === tool || glob(use.tool)) &&

@@ -59,7 +59,7 @@ export function cappedOutput(maxBytes: number): CappedOutput {
   }
 }
 
-/** The output as text, with a line between head and tail that tells how much is missing. */
+/** The output as text, with a line between head and tail that says how much is missing. */
 export function cappedText(output: CappedOutput): string {
   const { head, tail, cutBytes } = output.parts()
   if (cutBytes === 0) return head.toString('utf8')

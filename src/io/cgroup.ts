@@ -23,7 +23,7 @@ export interface Cgroup {
 
 /**
  * Makes a cgroup of this name with these limits, in the hierarchy of version 1 or 2 that this process lives in, as far as the
- * system lets us. `planned` hears of every directory before it is made, so that a crash in between leaves nothing unknown.
+ * system lets us. `planned` is called with every directory before it is made, so that a crash in between leaves nothing unknown.
  */
 export function makeCgroup(
   name: string,

@@ -12,7 +12,7 @@ import { dirname } from 'node:path'
 import { errnoOf } from './fs-error.ts'
 import { resolveInside } from './resolve-inside.ts'
 
-/** Why a change was not made: a fault of whoever asked for it, told as a sentence. */
+/** Why a change was not made: a fault of the caller, as a sentence. */
 export type InsideChange = { readonly kind: 'done' } | { readonly kind: 'refused'; readonly reason: string }
 
 /**

@@ -6,7 +6,7 @@ import { translateFsError } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
 import { pathKind } from './path-kind.ts'
 
-/** Throws now what writing the file would throw later, so that nobody learns of it after an hour of work. */
+/** Throws now what writing the file would throw later, so that it does not fail after an hour of work. */
 export function checkWritable(path: string): void {
   const kind = pathKind(path)
   if (kind === 'directory') {

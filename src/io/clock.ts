@@ -1,4 +1,4 @@
-/** The wall clock, passed to whoever stamps times so that tests can hold it still. */
+/** The wall clock. It is passed as an argument so that tests can stop it. */
 export interface Clock {
   now(): Date
 }

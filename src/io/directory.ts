@@ -114,7 +114,7 @@ export function treeBytes(path: Path): number {
   return names.reduce((sum, name) => sum + treeBytes(joinPath(path, name)), own)
 }
 
-/** A directory nobody may read, one that went away, or one nested deeper than a path can tell. */
+/** A directory that cannot be read, one that went away, or one nested deeper than a path can name. */
 const hidden = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENAMETOOLONG']
 
 function looked<T>(look: () => T): T | undefined {

@@ -19,7 +19,7 @@ export function fileOwner(path: string): FileOwner {
   }
 }
 
-/** Only root may give things away; for anybody else the owner stays and the permissions change. */
+/** Only root may give things away; for other users the owner stays and the permissions change. */
 export function giveFile(path: string, { uid, gid, mode }: FileOwner): void {
   try {
     if (process.getuid?.() === 0) chownSync(path, uid, gid)

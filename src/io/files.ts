@@ -53,7 +53,7 @@ export function readJsonIfExists(path: string): unknown {
   }
 }
 
-/** The reason the write failed is what the caller must hear, not that there is nothing to clean up. */
+/** The caller must get the reason of the failed write, not that there is nothing to clean up. */
 function discard(temporary: string): void {
   try {
     rmSync(temporary, { force: true })

@@ -3,7 +3,7 @@ import { dirname, sep } from 'node:path'
 
 /**
  * Top of the working tree that holds `start`; null when there is none. Git's own search would believe variables and
- * `core.worktree`, which whoever works in the tree can set.
+ * `core.worktree`, which any program working in the tree can set.
  */
 export function findGitTop(start: string): string | null {
   for (let dir = start; ; dir = dirname(dir)) {

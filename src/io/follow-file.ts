@@ -1,14 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
 export interface FollowedFile {
-  /** Reads what is left. For when nobody writes any more; throws what a callback threw. */
+  /** Reads what is left. For after the last write; throws what a callback threw. */
   finish(): void
 }
 
 const lookEveryMs = 20
 const chunkBytes = 256 * 1024
 
-/** Hands on what is appended to a file, as it grows. `onError` is told once when the callback throws; nothing is handed on then. */
+/** Hands on what is appended to a file, as it grows. `onError` is called once when the callback throws; after that nothing is passed on. */
 export function followFile(
   path: string,
   onChunk: (chunk: Uint8Array) => void,

@@ -31,7 +31,7 @@ const meanings = new Map<string, Meaning>([
 
 /**
  * An error of the file system in our words. `what` goes on after "cannot": `translateFsError(cause, 'write a.txt')`.
- * An error that is no fault of the environment comes back as it is.
+ * An error that is not a fault of the environment is returned unchanged.
  */
 export function translateFsError(cause: unknown, what: string): unknown {
   const meaning = meanings.get(errnoOf(cause) ?? '')
@@ -39,7 +39,7 @@ export function translateFsError(cause: unknown, what: string): unknown {
   return new GantryError(meaning.code, `cannot ${what}: ${meaning.text}`, { hint: meaning.hint, cause })
 }
 
-/** `ENOENT` and the like; undefined when it is no error of the system. */
+/** `ENOENT` and the like; undefined when it is not an error of the system. */
 export function errnoOf(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined
   return typeof cause.code === 'string' ? cause.code : undefined

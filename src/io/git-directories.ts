@@ -26,12 +26,12 @@ function linked(top: string, text: string | null): string | null {
   return link === undefined ? null : resolve(top, link.trim())
 }
 
-/** More than git would ever be told to overlook by hand. */
+/** More than any file of ignore patterns written by hand. */
 const maxExcludeBytes = 16 * 1024 * 1024
 
 /**
  * What a repository ignores by a file that is in no tree: git's `info/exclude`, of a linked worktree that of its repository.
- * Empty when there is none. Never waits: whoever works in the tree may have put a pipe there.
+ * Empty when there is none. Never waits: a program in the tree may have put a pipe there.
  */
 export function infoExclude(top: string): string {
   const git = gitDirectories(top)

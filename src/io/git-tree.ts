@@ -10,7 +10,7 @@ export interface GitTree {
   readonly repositories: ReadonlyMap<string, string | null>
 }
 
-/** null when git cannot tell. `leaveOut` is asked about untracked files. */
+/** null when git cannot say. `leaveOut` is asked about untracked files. */
 export async function readGitTree(
   repository: GitRepository,
   top: string,

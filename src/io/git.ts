@@ -1,6 +1,6 @@
 import { type GitRepository, openRepository } from './git-repository.ts'
 
-/** What a manifest tells of the repository a run was started in. */
+/** What a manifest records about the repository a run was started in. */
 export interface GitInfo {
   /** Top of the working tree. */
   readonly root: string

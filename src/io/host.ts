@@ -35,7 +35,7 @@ export function cacheDirectory(): string {
   return join(parent, 'gantry')
 }
 
-/** Bytes and files that still fit where this path is; null when the system does not tell. */
+/** Bytes and files that still fit where this path is; null when the system does not report it. */
 export function freeSpace(path: string): { readonly bytes: number; readonly files: number } | null {
   try {
     const { bavail, bsize, ffree, files } = statfsSync(path)

@@ -66,7 +66,7 @@ async function* bodyOf(response: Response, ended: () => void): AsyncGenerator<Ui
   }
 }
 
-/** Messages of `fetch` repeat addresses and header values, so only the code of an error is told. */
+/** Messages of `fetch` repeat addresses and header values, so only the code of an error is shown. */
 function reasonOf(cause: unknown): string {
   const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
   const code = errnoOf(inner) ?? errnoOf(cause)

@@ -37,7 +37,7 @@ export async function mountIdMapped({
   return exitCode === 0 ? null : (error ?? stderr.text.trim().split('\n')[0] ?? 'it ended without a word')
 }
 
-/** Also when it is in use: whoever uses it keeps it. null when it is gone, else what is in the way. */
+/** Also when it is in use: its users keep it. null when it is gone, else what is in the way. */
 export async function unmount(target: string): Promise<string | null> {
   if (!isMountPoint(target)) return null
   const { exitCode, stderr, error } = await exec({

@@ -52,7 +52,7 @@ function unionText(issue: z.core.$ZodIssueInvalidUnion, value: unknown): string 
     if (inner.code === 'invalid_value') return inner.values.map(quote)
     return []
   })
-  if (alternatives.length === 0) return 'fits none of the allowed forms'
+  if (alternatives.length === 0) return 'does not match any of the allowed forms'
   return `expected ${[...new Set(alternatives)].join(' or ')}${received(value)}`
 }
 

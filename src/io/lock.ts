@@ -21,7 +21,7 @@ export interface LockHolder {
 
 /**
  * null when a living process holds it, this one included. A lock whose holder died, also by kill -9, is taken over; of many
- * that try at once exactly one succeeds. A holder on another host is taken for alive: nothing here can tell.
+ * that try at once exactly one succeeds. A holder on another host counts as alive: it cannot be checked from here.
  */
 export function acquireLock(path: string, options: { readonly label: string }): Lock | null {
   const record: LockRecord = {
@@ -30,7 +30,7 @@ export function acquireLock(path: string, options: { readonly label: string }): 
     since: new Date().toISOString(),
     token: randomSuffix(16),
   }
-  // Written aside and linked into place, so that nobody ever sees a lock without its holder.
+  // Written aside and linked into place, so that a lock never appears without its holder.
   const draft = `${path}.${record.token}.tmp`
   try {
     writeFileSync(draft, JSON.stringify(record), { flag: 'wx' })

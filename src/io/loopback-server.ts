@@ -96,7 +96,7 @@ function unusablePort(port: number, cause: unknown): unknown {
     case 'EACCES':
       return new GantryError('USAGE', `port ${port} on 127.0.0.1 is not open to this user`, { hint, cause })
     case 'ERR_SOCKET_BAD_PORT':
-      return new GantryError('USAGE', `${port} is no port`, { hint, cause })
+      return new GantryError('USAGE', `${port} is not a port`, { hint, cause })
     default:
       return cause
   }
@@ -154,7 +154,7 @@ async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Ui
 
 function replyTo(outgoing: ServerResponse): LoopbackReply {
   const open = (): boolean => !outgoing.destroyed && outgoing.socket?.destroyed !== true
-  // The reply of a client that went away fails as a whole; its signal tells.
+  // The reply of a client that went away fails as a whole; its signal says so.
   outgoing.on('error', () => {})
   return {
     begin(status, headers) {
@@ -181,7 +181,7 @@ function replyTo(outgoing: ServerResponse): LoopbackReply {
   }
 }
 
-/** `close` comes in every case, so nobody waits for ever. */
+/** `close` is emitted in every case, so no caller waits for ever. */
 function settled(outgoing: ServerResponse, event: 'drain' | 'finish'): Promise<void> {
   return new Promise((done) => {
     const settle = (): void => {

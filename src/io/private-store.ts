@@ -56,7 +56,7 @@ export function writePrivateAtomic(path: string, content: string | Uint8Array): 
 }
 
 /**
- * Writes over what is there, for what a reader can tell from half of it; shorter content is followed by blanks. Some file
+ * Writes over what is there, for content whose reader notices a partial write; shorter content is followed by blanks. Some file
  * systems write a file that was cut to nothing, or replaced, to the disk at once: this one they leave for later.
  */
 export function writePrivateInPlace(path: string, content: string): void {
@@ -82,7 +82,7 @@ export function sharedSecret(path: string, length: number): Uint8Array {
   try {
     inDirectoryOf(path, () => writeNew(draft, quickRandom(length)))
     try {
-      // Linked into place: whoever comes first wins, and nobody ever sees half of it.
+      // Linked into place: the first writer wins, and no reader sees half of it.
       linkSync(draft, path)
     } catch (cause) {
       if (errnoOf(cause) !== 'EEXIST') throw cause
@@ -145,7 +145,7 @@ function inDirectoryOf(path: string, work: () => void): void {
   }
 }
 
-/** A directory that nobody but this user can enter, made when it is missing. false when it is somebody else's or open. */
+/** A directory that only this user can enter, made when it is missing. false when it belongs to another user or is open. */
 export function privateDirectory(path: string, uid: number): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false }) ?? made(path)
   return stats?.isDirectory() === true && stats.uid === uid && (stats.mode & 0o077) === 0

@@ -9,11 +9,11 @@ export interface Ancestor {
   readonly argv: readonly string[]
   /** Names of the variables it was started with; empty when they cannot be read. */
   readonly variables: readonly string[]
-  /** The first of its session: itself, another that lives, or one that is gone; null when the system does not tell. */
+  /** The first of its session: itself, another that lives, or one that is gone; null when the system does not report it. */
   readonly leader: 'self' | 'alive' | 'gone' | null
 }
 
-/** The parents of a process up to the first of all, nearest first. null when the system does not tell. */
+/** The parents of a process up to the first of all, nearest first. null when the system does not report it. */
 export async function processAncestors(pid: number): Promise<readonly Ancestor[] | null> {
   return listPids() === null ? fromPs(pid) : fromTable(pid)
 }
@@ -59,7 +59,7 @@ function readQuietly(path: string): string {
   }
 }
 
-/** Where there is no /proc: the table as `ps` prints it, without anybody's variables. */
+/** Where there is no /proc: the table as `ps` prints it, without variables. */
 async function fromPs(pid: number): Promise<readonly Ancestor[] | null> {
   const argv = ['ps', '-A', '-o', 'pid=,ppid=,command='] as const
   const { exitCode, stdout } = await exec({

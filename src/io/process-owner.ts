@@ -5,7 +5,7 @@ import { readProcess } from './process-table.ts'
 /** One process for ever: its pid is used again, but not with the same start on the same host. */
 export interface ProcessOwner {
   readonly pid: number
-  /** null where the system does not tell when a process was started. */
+  /** null where the system does not report when a process was started. */
   readonly startTicks: number | null
   readonly host: string
 }
@@ -15,7 +15,7 @@ export function thisProcess(): ProcessOwner {
   return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? null, host: hostname() }
 }
 
-/** One on another host is taken for alive: nothing here can tell. */
+/** One on another host counts as alive: it cannot be checked from here. */
 export function isOwnerAlive({ pid, startTicks, host }: ProcessOwner): boolean {
   if (host !== hostname()) return true
   if (pid <= 0) return false

@@ -30,7 +30,7 @@ export function readProcess(pid: number): ProcessEntry | null {
 
 const kernelThreadFlag = 0x200000
 
-/** Newest first as far as pids tell. null on systems without /proc, or when /proc belongs to another pid namespace. */
+/** Newest first, judged by pid. null on systems without /proc, or when /proc belongs to another pid namespace. */
 export function listPids(): number[] | null {
   if (!hasTable()) return null
   const pids: number[] = []
@@ -51,10 +51,10 @@ export function environmentOf(pid: number): string | null {
   return readProc(`/proc/${pid}/environ`)
 }
 
-/** When this process was started, in the ticks of `startTicks`. 0 when the system does not tell. */
+/** When this process was started, in the ticks of `startTicks`. 0 when the system does not report it. */
 export const ownStartTicks = once(() => readProcess(process.pid)?.startTicks || 0)
 
-/** The pid given out last, to a process or a thread. null when the system does not tell, or tells something made up. */
+/** The pid given out last, to a process or a thread. null when the system does not report it, or reports an invented value. */
 export function lastPid(): number | null {
   const fd = loadFile()
   if (fd === null) return null

@@ -44,13 +44,13 @@ export function processTree(rootPid: number, marker: string, bornAfterSecs: numb
   return tree
 }
 
-/** To be told when nothing of the tree is left, or nothing that can be ended. */
+/** Call when nothing of the tree is left, or nothing that can be ended. */
 export function treeIsGone(tree: ProcessTree): void {
   liveTrees.delete(tree)
   if (liveTrees.size === 0) process.off('exit', killLiveTrees)
 }
 
-/** To be told when the root's exit was collected, so that its pid may be somebody else's. */
+/** Call when the root's exit was collected, so that its pid may be reused. */
 export function rootIsGone({ rootPid }: ProcessTree): void {
   liveRoots.delete(rootPid)
 }
@@ -117,7 +117,7 @@ const liveRoots = new Set<number>()
 const slackTicks = 20
 const hardPassesMax = 200
 const hardWaitMs = 5000
-/** How often nobody must be seen in a row, when each look left a doubt. */
+/** How many looks in a row must find no process, when each look left a doubt. */
 const looksAfterVanished = 10
 const looksAfterHidden = 50
 const doubtWaitMs = 2
@@ -186,7 +186,7 @@ function surveyGroup({ rootPid }: ProcessTree): Survey {
   return { members: signalGroup(rootPid, 0) ? [root] : [], hasVanished: false, hasHidden: false }
 }
 
-/** Tells from one look after another when nobody is left. On a busy machine no look is without doubt, so doubt has its limits. */
+/** Decides from one look after another when no process is left. On a busy machine no look is without doubt, so doubt has its limits. */
 function overWatch(): (seen: Survey) => boolean {
   let emptyLooks = 0
   return ({ members, hasVanished, hasHidden }) => {
@@ -212,7 +212,7 @@ async function endsSoftly(tree: ProcessTree, graceMs: number): Promise<boolean> 
 
 /** Kills without a pause as long as new members turn up: what forks for ever must not get time between the passes. */
 function killAll(tree: ProcessTree): Survey {
-  // First everybody is looked at, since the dead no longer tell whose parents they were.
+  // All processes are read first, since a dead one no longer shows whose parent it was.
   let seen = survey(tree)
   signalAll(seen, 'SIGKILL')
   const hit = new Set<number>()

@@ -44,7 +44,7 @@ export function createRateLimiter(
   }
 }
 
-/** The turn itself ends only when those before it have started; the caller is told at once. */
+/** The turn itself ends only when those before it have started; the caller gets the rejection at once. */
 async function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>()
   const abort = (): void => aborted.reject(signal.reason)

@@ -6,7 +6,7 @@ export interface ReadFrom {
   readonly bytes: Buffer
   /** Of the file; 0 when it is not there. */
   readonly size: number
-  /** Another one after every change of the file, whoever makes it: nobody can set it back. null when the file is not there. */
+  /** A new value after every change of the file. No program can set it back. null when the file is not there. */
   readonly state: string | null
 }
 
@@ -46,7 +46,7 @@ export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** As `readFrom` tells it. */
+/** As `readFrom` returns it. */
 export function stateOf(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? null : stateFrom(stats)

@@ -6,7 +6,7 @@ export type Head =
   | { readonly kind: 'missing' }
   /** Also a second name of a file that has others: what is written there would change them. */
   | { readonly kind: 'link' }
-  /** A directory, a pipe, a device, or what nobody may read. */
+  /** A directory, a pipe, a device, or a file without read permission. */
   | { readonly kind: 'other' }
 
 /** How a file begins; the whole of a short one. Follows no link and never waits, as reading a pipe would. */
@@ -31,7 +31,7 @@ export function readHead(path: string, maxBytes: number): Head {
   }
 }
 
-/** The text of a file; of a long one its beginning and end, with a line between them that tells so. '' when it is not there. */
+/** The text of a file; of a long one its beginning and end, with a line between them that says so. '' when it is not there. */
 export function readHeadAndTail(path: string, maxBytes: number): string {
   let fd: number
   try {

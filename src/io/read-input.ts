@@ -2,7 +2,7 @@ import { fstatSync, read, readFileSync } from 'node:fs'
 import { errnoOf } from './fs-error.ts'
 
 /**
- * Everything that comes in on a descriptor until it ends. Not by `process.stdin`, which takes longer to load than to read. As long
+ * Everything read from a descriptor until it ends. Not by `process.stdin`, which takes longer to load than to read. As long
  * as it does not end a thread waits for it, and only `leaveNow` ends this process.
  */
 export function readInput(fd: number, maxBytes: number): Promise<Buffer | 'too_large'> {

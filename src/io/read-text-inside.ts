@@ -60,7 +60,7 @@ function readOpen(fd: number, path: string, maxBytes: number): InsideText {
     return { kind: 'not_a_file', path, what }
   }
   if (stats.size > maxBytes) return { kind: 'too_large', path, bytes: stats.size }
-  // A file may still grow, and the files of /proc tell a size of 0: the limit counts what is read.
+  // A file may still grow, and the files of /proc report a size of 0: the limit counts what is read.
   const chunks: Buffer[] = []
   let bytes = 0
   let room = Buffer.allocUnsafe(Math.min(stats.size, maxBytes) + 1)

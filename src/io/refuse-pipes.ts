@@ -5,7 +5,7 @@ import { entryKind } from './path-kind.ts'
 /** What git reads at the top of every working tree. */
 const readByGit = ['.gitignore', '.gitattributes', '.gitmodules']
 
-/** Refuses a repository in which git would wait for ever: something that is no file stands where it reads one. */
+/** Refuses a repository in which git would wait for ever: something other than a file is where git reads one. */
 export function refusePipes(repository: string): void {
   const found = readByGit.find((name) => entryKind(join(repository, name)) === 'other')
   if (found === undefined) return

@@ -1,7 +1,7 @@
 import { rmdirSync } from 'node:fs'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
-/** Removes a directory nobody put anything into. False when there is something in it, or it is none. */
+/** Removes an empty directory. False when it is not empty or not a directory. */
 export function removeIfEmpty(path: string): boolean {
   try {
     rmdirSync(path)

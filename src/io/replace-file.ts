@@ -20,7 +20,7 @@ import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
-/** A file of somebody else's that we are to change: where it really is, and its text as it was read. */
+/** A file of the user that we are to change: where it really is, and its text as it was read. */
 export interface ForeignFile {
   readonly path: string
   /** Links followed: this is the file that is written, so that a linked settings file stays a link. */
@@ -29,7 +29,7 @@ export interface ForeignFile {
   readonly text: string | null
 }
 
-/** Throws for what must not be guessed about: a link that leads nowhere, a directory, bytes that are no text. */
+/** Throws for what must not be guessed about: a link that leads nowhere, a directory, bytes that are not text. */
 export function readForeignFile(path: string): ForeignFile {
   const real = realTarget(path)
   try {
@@ -43,7 +43,7 @@ export function readForeignFile(path: string): ForeignFile {
 /** Throws what `replaceForeignFile` would throw because of permissions, and changes nothing. */
 export function checkReplaceable({ path, real }: ForeignFile): void {
   const stats = statSync(real, { throwIfNoEntry: false })
-  // Root may write anything; whoever made the file read-only did not mean us to.
+  // Root may write anything; but a read-only file was made so on purpose.
   if (stats !== undefined && (stats.mode & 0o222) === 0) {
     throw new GantryError('NOT_WRITABLE', `${path} is read-only`, {
       hint: `Allow it first: chmod u+w ${real}`,
@@ -81,7 +81,7 @@ export function discardDraft({ real }: ForeignFile): void {
   rmSync(draftOf(real), { force: true })
 }
 
-/** Removes what was read, not what somebody put in its place since. */
+/** Removes what was read, not what has replaced it since. */
 export function removeForeignFile(file: ForeignFile): void {
   checkReplaceable(file)
   checkUnchanged(file)

@@ -88,7 +88,7 @@ export function escapingLink(
       const path = below === '' ? entry.name : joinPath(below, entry.name)
       if (exclude(showPath(path))) continue
       if (entry.isDirectory()) waiting.push(path)
-      // A link whose name is no text is refused when it is copied.
+      // A link whose name is not text is refused when it is copied.
       if (!entry.isSymbolicLink() || typeof path !== 'string') continue
       const end = resolveInside(root, path)
       if (end.kind === 'outside') return { path, reason: end.reason }

@@ -29,18 +29,18 @@ test.each([
   },
 )
 
-test('what is no file in the place of the log, or of what it needs, is told and left alone', async () => {
+test('anything but a file in the place of the log is reported and left alone', async () => {
   await using fixture = await createFixture({ 'a/keep': '', 'b/log.jsonl': 'x'.repeat(30) })
   mkdirSync(join(fixture.path, 'a/log.jsonl'))
-  expect(() => appendRotating(logIn(join(fixture.path, 'a')), 'one\n')).toThrow('it is no file')
+  expect(() => appendRotating(logIn(join(fixture.path, 'a')), 'one\n')).toThrow('it is not a file')
   const socket = createServer().listen(join(fixture.path, 's'))
   await new Promise((resolve) => socket.on('listening', resolve))
   expect(() => appendRotating({ ...logIn(fixture.path), path: join(fixture.path, 's') }, 'one\n')).toThrow(
-    'it is no file',
+    'it is not a file',
   )
   socket.close()
   mkdirSync(join(fixture.path, 'b/log.jsonl.lock'))
-  expect(() => appendRotating(logIn(join(fixture.path, 'b'), 20), 'one\n')).toThrow('it is no file')
+  expect(() => appendRotating(logIn(join(fixture.path, 'b'), 20), 'one\n')).toThrow('it is not a file')
 })
 
 test('a directory in the place of the oldest log is an error of the surroundings, not of ours', async () => {

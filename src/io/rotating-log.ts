@@ -98,7 +98,7 @@ const flags: number =
   (constants.O_NONBLOCK ?? 0)
 
 function noLog(path: string): GantryError {
-  return new GantryError('NOT_WRITABLE', `cannot use ${path}: it is no file`, {
+  return new GantryError('NOT_WRITABLE', `cannot use ${path}: it is not a file`, {
     hint: 'Move away what stands there.',
   })
 }

@@ -8,7 +8,7 @@ export interface AttachedRequest {
   readonly env: Readonly<Record<string, string>>
   /** Where its standard output goes: to ours, or to our standard error when ours is wanted for something else. */
   readonly output: 'stdout' | 'stderr'
-  /** Ctrl-C reaches the program by itself, as it shares our terminal; this passes on what only we were told. */
+  /** Ctrl-C reaches the program by itself, as it shares our terminal; this passes on what only our process received. */
   readonly signal: AbortSignal
   /** Between the soft signal and the hard one. Default 5,000. */
   readonly graceMs?: number

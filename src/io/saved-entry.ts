@@ -15,7 +15,7 @@ export type SavedEntry =
   | { readonly kind: 'missing' | 'directory' }
   | { readonly kind: 'file'; readonly mode: number; readonly base64: string }
   | { readonly kind: 'link'; readonly target: string }
-  /** Too long, of another sort, or not open to us: that it changed can be told, and no more. */
+  /** Too long, of another sort, or not open to us: a change can be noticed, but not undone. */
   | { readonly kind: 'unkept'; readonly stamp: string }
 
 const maxBytes = 16 * 1024 * 1024
@@ -31,7 +31,7 @@ export function saveEntry(path: string): SavedEntry {
       return { kind: 'unkept', stamp: `${mode} ${size} ${mtimeMs} ${ino}` }
     return { kind: 'file', mode: mode & 0o7777, base64: readFileSync(path, 'base64') }
   } catch (cause) {
-    // Something on the way to it is no directory.
+    // A part of its path is not a directory.
     return errnoOf(cause) === 'ENOTDIR'
       ? { kind: 'missing' }
       : { kind: 'unkept', stamp: errnoOf(cause) ?? '' }

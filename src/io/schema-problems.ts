@@ -49,7 +49,7 @@ function problemsOf(schema: z.core.$ZodType, source: Source, issue: Issue, above
   return [{ at: source.positionOf(path), text: `${labelOf(path)}${issueText(issue, value)}` }]
 }
 
-/** A refinement may well point at a key that is rightly absent; its own words say more than "missing". */
+/** A refinement may well point at a key that is rightly absent; its own message says more than "missing". */
 function isCustom(issue: Issue): boolean {
   return issue.code === 'custom'
 }

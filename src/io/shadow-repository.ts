@@ -46,7 +46,7 @@ export async function openShadowRepository(options: ShadowOptions): Promise<Shad
     take: async () => {
       // The rules of the project's own repository that are in no tree may have changed.
       writeFileAtomic(join(dir, 'info', 'exclude'), infoExclude(root))
-      // A file nobody may read, or a repository inside that has no commit, is left as it was.
+      // A file without read permission, or a nested repository without a commit, is left as it was.
       await run(['add', '--all', '--ignore-errors', '--', ...specs], { mayFail: true })
       return (await run(['write-tree'])).trim()
     },

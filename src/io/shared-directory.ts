@@ -5,7 +5,7 @@ import { isRoot } from './is-root.ts'
 
 /**
  * A directory that what we start can write to. Started by root it runs as another user, and only then the directory is opened to
- * all, as `/tmp` is: nobody can remove what is another's.
+ * all, as `/tmp` is: no user can remove the files of another.
  */
 export function makeSharedDirectory(path: string): void {
   makeDirectories(path)

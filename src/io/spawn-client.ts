@@ -11,7 +11,7 @@ export interface RemoteChild {
 }
 
 /**
- * Lets the spawn server start a program. null when the caller must do it itself: there is no server yet, none can be had
+ * Lets the spawn server start a program. null when the caller must do it itself: there is no server yet, none can be started
  * on this machine, or it could not start the program, in which case the caller finds out why.
  */
 export async function spawnElsewhere(
@@ -30,7 +30,7 @@ export function prepareSpawning(): void {
   servers ??= [openServer(), openServer()]
 }
 
-/** Two, so that the exit of one program is not told late because another is just being started. */
+/** Two, so that the exit of one program is not reported late because another is just being started. */
 let servers: readonly (SpawnServer | null)[] | undefined
 
 interface SpawnServer {
@@ -107,7 +107,7 @@ function forkServer(): ChildProcess {
     // Away from our terminal: Ctrl-C is for us, and what becomes of the children is ours to say.
     detached: true,
     env: {},
-    // Not ours: a directory that somebody stands in cannot be unmounted.
+    // Not ours: a directory that is a process's working directory cannot be unmounted.
     cwd: '/',
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

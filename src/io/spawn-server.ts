@@ -1,5 +1,5 @@
 // A small process that starts programs for a large one. Starting a program means forking, and forking takes time in
-// proportion to the memory of whoever forks: from here it costs a third. When the large process is gone, however it went,
+// proportion to the memory of the forking process: from here it costs a third. When the large process is gone, however it went,
 // what was started for it is ended.
 import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'

@@ -27,7 +27,7 @@ const busyTimeoutMs = 10_000
 
 /**
  * Opens or makes a database that several processes may use at once. Throws GantryError CORRUPT for a file that is
- * damaged or no database (whoever can rebuild it deletes it), NOT_WRITABLE, NO_SPACE, or LOCKED after ten seconds of waiting.
+ * damaged or not a database (a caller that can rebuild it deletes it), NOT_WRITABLE, NO_SPACE, or LOCKED after ten seconds of waiting.
  */
 export function openDatabase(path: string): Database {
   return guarded(path, () => {

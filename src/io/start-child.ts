@@ -29,7 +29,7 @@ export interface StartedChild {
   release(isAllGone: boolean): void
 }
 
-/** Starts a program as the leader of a session of its own. Throws, or tells by `exit`, when it cannot be started. */
+/** Starts a program as the leader of a session of its own. Throws, or reports by `exit`, when it cannot be started. */
 export async function startChild(request: ChildRequest): Promise<StartedChild> {
   const { stdin = '' } = request
   const input = stdin.length > 0 ? openInputFile(stdin) : null
@@ -137,7 +137,7 @@ interface InputFile {
   /** Holds the content. A child must not get this descriptor but one opened anew, which is at the beginning. */
   readonly held: number
   openAnew(): number
-  /** To be called once nobody can read it any more; otherwise its content would change under a reader. */
+  /** To be called after the last reader is gone; otherwise its content would change under a reader. */
   giveBack(isUnread: boolean): void
 }
 
@@ -187,7 +187,7 @@ function makeFile(): number {
 interface Pipe {
   readonly ours: number
   readonly theirs: number
-  /** To be called once both ends are closed. A pipe that was read to its end is used again: nobody can write into it any more. */
+  /** To be called once both ends are closed. A pipe that was read to its end is used again: no process can write into it any more. */
   giveBack(wasReadToEnd: boolean): void
 }
 
@@ -221,7 +221,7 @@ const O_PATH = 0o10000000
 const idleStream: number[] = []
 let canMake = process.platform === 'linux'
 
-/** FIFOs whose names are gone at once: nobody else can find them, and nothing is left on disk if we are killed. */
+/** FIFOs whose names are removed at once: no other process can find them, and nothing is left on disk if we are killed. */
 function makeMore(): number | null {
   if (!canMake) return null
   let directory: string | null = null

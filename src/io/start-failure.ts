@@ -6,7 +6,7 @@ import type { ChildRequest } from './child.ts'
 export function startFailure({ argv: [file], cwd, env }: ChildRequest, cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : null
   if (!isDirectory(cwd))
-    return `cannot start ${file}: the working directory ${cwd} is not there or is no directory`
+    return `cannot start ${file}: the working directory ${cwd} does not exist or is not a directory`
   if (code === 'E2BIG')
     return `cannot start ${file}: its arguments and environment are longer than the system allows`
   if (code === 'EACCES' || code === 'ENOEXEC') return `cannot start ${file}: it is not an executable file`

@@ -6,7 +6,7 @@ import { isatty } from 'node:tty'
 export interface Terminal {
   /** Standard input and output both are a terminal. */
   readonly isTerminal: boolean
-  /** `/dev/pts/3`; null when the system does not tell. */
+  /** `/dev/pts/3`; null when the system does not report it. */
   readonly name: string | null
   write(text: string): void
   /** One line without its end; null when the input ends or the signal comes first. */

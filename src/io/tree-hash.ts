@@ -18,7 +18,7 @@ export interface TreeHash {
 
 export interface TreeHashOptions {
   /**
-   * Files that do not count although nobody ignores them: asked about untracked ones, in a walk about all. Paths are relative
+   * Files that do not count although they are not ignored: called for untracked ones, in a walk about all. Paths are relative
    * to the directory, with slashes and one character per byte. Repositories inside are not asked about.
    */
   readonly leaveOut?: (path: string) => boolean
@@ -35,7 +35,7 @@ export interface TreeHashOptions {
  * target changes. Times, the index and commits do not matter. Links are never followed, empty directories do not count.
  *
  * In a repository untracked files count and ignored ones do not. What git itself normalises in a text (line ends, `$Id$`,
- * encoding, by attributes or `core.autocrlf`) is no change. External filters are not run: their files count as they lie on
+ * encoding, by attributes or `core.autocrlf`) is not a change. External filters are not run: their files count as they lie on
  * the disk. A submodule, or any repository inside, counts by its commit and by its own tree. The ids of unchanged files come
  * from the index, which git trusts by size, times and inode; someone who writes a false index by hand can deceive it.
  */

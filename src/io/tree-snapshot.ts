@@ -29,7 +29,7 @@ export interface SnapshotDelta {
   readonly deleted: readonly string[]
 }
 
-/** Reads contents, since times can be put back. What cannot be read is taken down as such and is no error. */
+/** Reads contents, since times can be put back. What cannot be read is recorded as such and is not an error. */
 export function snapshotTree(root: string, { exclude, against }: SnapshotOptions = {}): TreeSnapshot {
   const found = new Map<string, SnapshotEntry>()
   const visit = (directory: Path, prefix: string): void => {
@@ -124,7 +124,7 @@ function readable<T>(look: () => T): T | null {
   }
 }
 
-/** Names too long are those of directories nested deeper than a path can tell. */
+/** Names too long are those of directories nested deeper than a path can name. */
 const unreadable = ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'EIO', 'ENAMETOOLONG']
 
 function listKnown(directory: Path): ReturnType<typeof listDirectory> | null {

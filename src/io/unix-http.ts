@@ -26,7 +26,7 @@ export type UnixStream =
   | {
       readonly kind: 'stream'
       readonly status: number
-      /** Settles with the last byte, or when the other side has gone: this side cannot tell which. Never rejects. */
+      /** Settles with the last byte, or when the other side has gone: this side cannot know which. Never rejects. */
       readonly ended: Promise<void>
       /** Safe to call at any time. */
       close(): void

@@ -94,7 +94,7 @@ export function askOverSocket({ path, request, silenceMs }: SocketQuestion): Pro
   })
 }
 
-/** false when nobody can be there any more: the socket is gone, or left behind by a process that is. */
+/** false when no process listens any more: the socket is gone, or left behind by a dead process. */
 export function isListening(path: string, patienceMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -110,7 +110,7 @@ describe('a program that cannot be an agent', () => {
     ['is missing', {}, 'does not exist'],
     ['is not executable', { 'agent.sh': 'echo 2.1.325\n' }, 'is not executable'],
     ['is too old', notAnAgent(says('0.2.9 (Claude Code)', 'true')), '0.2.9 is older'],
-    ['tells no version', notAnAgent(says('hello', 'true')), 'tells no version'],
+    ['prints no version', notAnAgent(says('hello', 'true')), 'prints no version'],
     [
       'ends with an error when asked for its version',
       notAnAgent('#!/bin/sh\necho no >&2\nexit 7\n'),

@@ -6,7 +6,7 @@ import { passedLimit } from '../limits.ts'
 import type { UsageTotal } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
 
-/** What happens in one run, told as events and as lines of the transcript. */
+/** Records one run as events and as lines of the transcript. */
 export interface RunRecord {
   begin(prompt: string): void
   readonly step: (step: LoopStep) => void

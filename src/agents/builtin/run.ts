@@ -13,7 +13,7 @@ import { createTools } from './tools/index.ts'
 
 /** One agent of the configuration. */
 export interface BuiltinAgent {
-  /** The user's own word for it. */
+  /** The name the user gave it. */
   readonly name: string
   readonly config: BuiltinAgentConfig
   readonly openModel: ModelOpener
@@ -103,7 +103,7 @@ function endOfLoop({ ending }: LoopAnswer): End {
     : { ending: 'over_turns', exitCode: null, failure: null }
 }
 
-/** What is no fault of the model or of the environment is a bug, and is thrown on. */
+/** Anything that is not a fault of the model or of the environment is a bug, and is thrown again. */
 function endOfError(error: unknown, { signal, emit }: AgentRequest, halt: Halt): End {
   const cause = halt.cause()
   if (cause !== null) {
@@ -135,7 +135,7 @@ function withHooks(tool: Tool, hooks: AgentHooks | undefined, halt: Halt): Tool 
   }
 }
 
-/** What the model is told about its work, whatever it is. */
+/** The instructions for every task. */
 export function systemPrompt(workspace: string, additions: readonly (string | null | undefined)[]): string {
   const text = `You are a coding agent. You work in the directory ${workspace}, by yourself: nobody answers questions, so decide and go on.
 

@@ -1,7 +1,7 @@
 import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import type { AgentHooks, HookContext } from '../contract.ts'
 
-/** Answers one hook event of Claude Code; an empty object is no opinion. */
+/** Answers one hook event of Claude Code; an empty object means no opinion. */
 export type HookAnswerer = (input: JsonObject) => Promise<JsonObject>
 
 /**
@@ -11,7 +11,7 @@ export type HookAnswerer = (input: JsonObject) => Promise<JsonObject>
 export function agentHooks(hooks: AgentHooks): Readonly<Record<string, HookAnswerer>> {
   const { begin, beforeTool, afterTool, beforeStop } = hooks
   return {
-    // No SessionStart is told for a new session.
+    // A new session sends no SessionStart.
     ...(begin && { UserPromptSubmit: tellOnce(hooks) }),
     ...(beforeTool && { PreToolUse: (input) => askBeforeTool(hooks, input) }),
     ...(afterTool && {
@@ -22,7 +22,7 @@ export function agentHooks(hooks: AgentHooks): Readonly<Record<string, HookAnswe
   }
 }
 
-/** Once per conversation: one that was cleared has a new id and has forgotten what it was told. */
+/** Once per conversation: one that was cleared has a new id and no longer contains the context. */
 function tellOnce(hooks: AgentHooks): HookAnswerer {
   const told = new Set<unknown>()
   return async ({ session_id }) => {

@@ -54,7 +54,7 @@ export function sessionSource(source: unknown): SessionSource {
 
 const sources: readonly SessionSource[] = ['startup', 'resume', 'clear', 'compact', 'fork']
 
-/** `source` is there from some versions on: what neither a person nor a program that speaks for one has sent. */
+/** Newer versions send `source`; these values mark a prompt that no person sent, directly or through a program. */
 const machineSources: readonly unknown[] = ['system', 'loop_wakeup', 'schedule_wakeup', 'poll_event']
 
 function promptOf(payload: JsonObject): HookHappening {
@@ -62,7 +62,7 @@ function promptOf(payload: JsonObject): HookHappening {
   const synthetic =
     text.trimStart().startsWith('<task-notification>') ||
     machineSources.includes(payload.source) ||
-    // Codex tells a subagent's task as its prompt.
+    // Codex sends a subagent's task as its prompt.
     textIn(payload, 'agent_id') !== null ||
     isOwnRefusal(text)
   return { kind: 'prompt', text, synthetic }

@@ -82,7 +82,7 @@ export function environment(
     DISABLE_AUTOUPDATER: '1',
     // Its shell writes beside TMPDIR otherwise.
     ...(env.TMPDIR !== undefined && { CLAUDE_CODE_TMPDIR: env.TMPDIR }),
-    // As root it refuses to work without permissions unless it is told that it cannot do harm.
+    // As root it refuses to work without permissions unless this variable says that it runs in a sandbox.
     ...(isRoot && mode === 'bypassPermissions' && { IS_SANDBOX: '1' }),
   }
   return {

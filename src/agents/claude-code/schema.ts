@@ -11,7 +11,7 @@ export const claudeShape = {
     .enum(['bypassPermissions', 'acceptEdits', 'auto', 'default', 'dontAsk', 'plan'])
     .default('bypassPermissions')
     .describe(
-      'What the agent may do without being asked. With all but bypassPermissions there is nobody to ask: what would need an answer is denied. As root, bypassPermissions needs IS_SANDBOX, which is then set.',
+      'What the agent may do without being asked. With all but bypassPermissions there is no person to ask: what would need an answer is denied. As root, bypassPermissions needs IS_SANDBOX, which is then set.',
     ),
   plugins: z
     .array(path)

@@ -32,7 +32,7 @@ export function createStreamParser(): StreamParser {
     const id = asString(message.id)
     const model = asString(message.model)
     const parent_id = asString(line.parent_tool_use_id)
-    // Claude Code speaks in its own name under this model, e.g. to tell of an API error: that is no turn of the model.
+    // Claude Code's own messages have this model, e.g. a report of an API error: that is not a turn of the model.
     const synthetic = model === '<synthetic>'
     if (!synthetic && id !== undefined && parent_id === undefined) turns.add(id)
     const events = blocksOf(message.content).flatMap((block): Events => {
@@ -160,7 +160,7 @@ function pluginProblem(line: JsonObject): string | undefined {
   return errors.length === 0 ? undefined : `a plugin did not load: ${errors.join('; ')}`
 }
 
-/** What Claude Code tells its user beside the conversation. */
+/** What Claude Code shows its user beside the conversation. */
 function noticeOf(line: JsonObject): Events {
   const text = asString(line.content) ?? asString(line.text)
   return text === undefined ? [] : [{ event: 'message', role: 'system', text }]

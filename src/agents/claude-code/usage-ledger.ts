@@ -14,7 +14,7 @@ interface TokenCounts {
 
 const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 }
 
-/** `usage` of a message or of a turn, as the API tells it. */
+/** `usage` of a message or of a turn, as the API reports it. */
 function messageCounts(usage: JsonObject): TokenCounts {
   return {
     input: asAmount(usage.input_tokens) ?? 0,
@@ -64,7 +64,7 @@ type Usages = readonly Untimed<UsageEvent>[]
 export interface UsageLedger {
   /** The usage of one assistant message; its id is repeated once per content block. */
   message(id: string | undefined, model: string | undefined, usage: JsonObject | null): Usages
-  /** The end of a turn: what it tells is exact and corrects what the messages told. */
+  /** The end of a turn: its figures are exact and correct those of the messages. */
   result(line: JsonObject): Usages
   /** From here on the totals of a result count from zero again. */
   restart(): void
@@ -91,7 +91,7 @@ export function createUsageLedger(): UsageLedger {
   const seen = new Map<string, TokenCounts>()
   const byModel = new Map<string, Account>()
   let all = empty
-  /** What the last result closed; all of it, for versions that tell the usage of each turn alone. */
+  /** What the last result closed; all of it, for versions that report the usage of each turn only. */
   let closed = noTokens
   let closedByModel: ReadonlyMap<string, Account> = new Map()
 
@@ -137,7 +137,7 @@ export function createUsageLedger(): UsageLedger {
     const costUsd = parts.reduce((sum, part) => sum + part.costUsd, 0)
     const isExact = isNothing(countsSince(tokens, more)) && isNothing(countsSince(more, tokens))
     if (!isExact || Math.abs(costUsd - costMore) > 1e-9) return null
-    // That the whole cost nothing is known too: the first one always tells.
+    // That the whole cost nothing is known too: the first one always reports it.
     return parts.flatMap((part, index) =>
       emit(part.tokens, part.costUsd === 0 && index > 0 ? undefined : part.costUsd, part.model),
     )
@@ -178,7 +178,7 @@ interface ModelTotal extends Account {
   readonly model: string
 }
 
-/** A model with a larger window is told as `name[1m]` here and as `name` in its messages: it is one model. */
+/** A model with a larger window is called `name[1m]` here and as `name` in its messages: it is one model. */
 function modelTotals(usage: JsonObject): readonly ModelTotal[] {
   const totals = new Map<string, Account>()
   for (const [name, value] of Object.entries(usage)) {

@@ -91,7 +91,7 @@ async function probeSdk({ config, base }: ClaudeSdkAgent, { env }: ProbeContext)
     found === null
       ? `${sdkPackage} was not found; install it with: ${installSdk}`
       : version === null
-        ? `${found.directory} tells no version; reinstall it with: ${installSdk}`
+        ? `${found.directory} prints no version; reinstall it with: ${installSdk}`
         : program?.kind === 'missing'
           ? program.problem
           : (judged?.problem ?? null)

@@ -31,7 +31,7 @@ export interface SdkOptions extends JsonObject {
   readonly spawnClaudeCodeProcess: (spawn: SdkSpawn) => OpenProcess
 }
 
-/** `path` is the user's own word for where it is; else it is looked for from the configuration upward. */
+/** `path` is where the user says it is; without it the package is searched from the configuration upward. */
 export function findSdk(path: string | undefined, base: string): FoundPackage | null {
   return findPackage(sdkPackage, path === undefined ? [base] : [path])
 }
@@ -45,7 +45,7 @@ export async function loadSdk(found: FoundPackage): Promise<ClaudeSdk> {
 
 interface PromptQueue extends AsyncIterable<SdkPrompt> {
   push(prompt: string): void
-  /** No prompt will follow; whoever reads is told so. */
+  /** No prompt will follow; ends the iteration. */
   end(): void
 }
 

@@ -16,7 +16,7 @@ import { type ClaudeSdk, createPromptQueue, type SdkSpawn, sdkPackage } from './
 
 /** One agent of the configuration. */
 export interface ClaudeSdkAgent {
-  /** The user's own word for it. */
+  /** The name the user gave it. */
   readonly name: string
   readonly config: ClaudeSdkConfig
   /** Absolute: where relative paths of the configuration start. */
@@ -25,7 +25,7 @@ export interface ClaudeSdkAgent {
 
 export interface SdkSession {
   ask(prompt: string): Promise<AgentOutcome>
-  /** Ends it and tells `complete`. Answers with what a reader should know. */
+  /** Ends it and emits `complete`. Returns warnings for the reader of the result. */
   finish(): Promise<readonly string[]>
 }
 
@@ -49,7 +49,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
   let stopped: AgentEnding | null = null
   let current: Pending | null = null
   let last: Pick<AgentOutcome, 'ending' | 'exitCode'> | null = null
-  /** Thrown by whoever takes our events: not the agent's doing, so it is thrown again. */
+  /** Thrown by the receiver of our events: not the agent's fault, so it is thrown again. */
   let fault: { readonly error: unknown } | null = null
   let trouble: string | null = null
 
@@ -117,7 +117,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
       }
       for await (const message of sdk.query({ prompt: prompts, options })) take(message)
     } catch (cause) {
-      // That the process ended, and how, is seen on the process itself; this tells why it never began.
+      // That the process ended, and how, is seen on the process itself; this says why it never began.
       trouble = cause instanceof Error ? cause.message : String(cause)
     }
   }

@@ -10,7 +10,7 @@ export interface CliAgent<Config extends CliConfig> {
   readonly driver: string
   /** What the program is called on PATH. */
   readonly program: string
-  /** The command that installs it, for whoever lacks it. */
+  /** The command that installs it. */
   readonly install: string
   /** `from` is the oldest version the driver was tried with, `below` the first it does not promise to understand. */
   readonly supported: { readonly from: string; readonly below: string }
@@ -27,7 +27,7 @@ export interface CliAgent<Config extends CliConfig> {
   readonly live?: LiveMode<Config>
   /** Files and directories that the settings name and the behaviour depends on; relative ones start at the configuration. */
   inputs?(config: Config): readonly string[]
-  /** Of an environment that is not behind the boundary: is the agent let in? null = cannot be known without asking. */
+  /** Of an environment that is not behind the boundary: is the agent authenticated? null = cannot be known without a request. */
   isAuthenticated?(env: Readonly<Record<string, string>>): boolean | null
 }
 
@@ -35,13 +35,13 @@ export interface CliAgent<Config extends CliConfig> {
 export interface LiveMode<Config extends CliConfig> {
   /** Pure, as `launch` of the agent; it has no stdin. */
   launch(config: Config, request: SessionRequest, place: CliPlace): CliLaunch
-  /** Starts it and tells `spawn`; whatever it does is an outcome of the first prompt. */
+  /** Starts it and emits `spawn`; a failed start is the outcome of the first prompt. */
   open(start: CliStart, request: SessionRequest): Promise<AgentSession>
 }
 
 /** A program that is there, ready to be started. */
 export interface CliStart {
-  /** The user's own word for the agent. */
+  /** The name the user gave the agent. */
   readonly name: string
   readonly argv: readonly [string, ...string[]]
   /** The whole environment of the process. */
@@ -65,7 +65,7 @@ export interface CliPlace {
   /** Absolute: where relative paths of the configuration start. */
   readonly base: string
   readonly isRoot: boolean
-  /** Absolute: what all trials of this agent may share and nobody misses when it is gone. Need not be there yet. */
+  /** Absolute: a cache that all trials of this agent may share. It may be deleted, and need not exist yet. */
   readonly cache: string
 }
 
@@ -84,7 +84,7 @@ export interface CliLaunch {
 
 /** One agent of the configuration. */
 export interface CliInstance<Config extends CliConfig> {
-  /** The user's own word for it. */
+  /** The name the user gave it. */
   readonly name: string
   readonly config: Config
   /** Absolute: where relative paths of the configuration start. */

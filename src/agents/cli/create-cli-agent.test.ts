@@ -122,7 +122,7 @@ describe.concurrent('probing it', () => {
   test.each([
     ['too old', { VERSION: '0.9.9' }, false, 'older than 1.0.0'],
     ['too new', { VERSION: '2.0.0' }, true, 'newer than'],
-    ['without a version', { VERSION: 'none' }, false, 'tells no version'],
+    ['without a version', { VERSION: 'none' }, false, 'prints no version'],
     ['broken', { VERSION_CODE: '3' }, false, 'exit code 3'],
   ])('%s: %j', async (_, given, found, problem) => {
     const { driver, env } = await make({})

@@ -53,7 +53,7 @@ async function runCli<Config extends CliConfig>(
   return withProblem(outcome, words.problem(outcome.ending), definition.driver)
 }
 
-/** An agent whose answer we have did its work, though what it told afterwards, such as its cost, is lost. */
+/** An agent whose answer we have did its work, even if later output, such as its cost, is lost. */
 function withProblem(outcome: AgentOutcome, problem: string | null, driver: string): AgentOutcome {
   if (problem === null || outcome.failure !== null || outcome.invalid !== undefined) return outcome
   if (outcome.finalText !== null)

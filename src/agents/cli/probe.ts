@@ -62,7 +62,7 @@ async function askVersion<Config extends CliConfig>(
     return { version: null, problem }
   }
   const version = parseVersion(result.stdout.text) ?? parseVersion(result.stderr.text)
-  const problem = version === null ? `\`${words}\` tells no version; reinstall it with: ${install}` : null
+  const problem = version === null ? `\`${words}\` prints no version; reinstall it with: ${install}` : null
   return { version, problem }
 }
 

@@ -5,7 +5,7 @@ import { launchCodex } from './launch.ts'
 import { type CodexAgentConfig, codexAgentSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
-/** OpenAI's Codex. It tells tokens but no prices. */
+/** OpenAI's Codex. It reports tokens but no prices. */
 export const codex: CliAgent<CodexAgentConfig> = {
   driver: 'codex',
   program: 'codex',

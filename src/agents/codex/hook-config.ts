@@ -7,7 +7,7 @@ import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-
 const trust =
   'Start `codex`, open /hooks and trust the hooks of this file: until then Codex does not run them, and does not say so.'
 
-/** Codex refuses a file with a field it does not know, so there is no mark of ours in it. */
+/** Codex refuses a file with a field it does not know, so our entries carry no mark. */
 export function codexHooks(events: readonly HookRegistration[]): HookInstaller {
   const installer = jsonHookInstaller(
     {

@@ -31,11 +31,11 @@ const capabilities: HookCapabilities = {
   relayCompaction: yes,
   failureSignal: {
     kind: 'no',
-    why: 'Codex does not tell a hook how a command ended, so that no run of the agent counts as evidence; only `gantry guard verify` and runs of the gate itself do.',
+    why: 'Codex does not report to a hook how a command ended, so no run of the agent counts as evidence; only `gantry guard verify` and runs of the gate itself do.',
   },
   failClosed: {
     kind: 'partly',
-    why: 'Before a tool a hook that crashes or cannot be started denies the call, but one that runs out of time, or that nobody trusts, lets it pass; everywhere else a failing hook is ignored.',
+    why: 'Before a tool a hook that crashes or cannot be started denies the call, but one that runs out of time, or that no person has trusted, lets it pass; everywhere else a failing hook is ignored.',
   },
   vetoConfigChange: {
     kind: 'no',
@@ -129,7 +129,7 @@ function answer(name: string, { block, context, notice }: HookMessages): HookRep
 }
 
 /**
- * Codex tells a hook what a command printed and not how it ended: it stays `unknown`, whatever the text looks like. A patch
+ * Codex sends a hook what a command printed and not how it ended: the outcome stays `unknown`, whatever the text looks like. A patch
  * is applied by Codex itself and begins with its own line about the exit code.
  */
 function codexOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {

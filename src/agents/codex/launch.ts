@@ -49,7 +49,7 @@ export function launchCodex(config: CodexAgentConfig, request: AgentRequest): Cl
 
 const keyVariable = 'GANTRY_MODEL_KEY'
 
-/** `codex exec` looks for its key under another name than everybody who speaks to the same provider. */
+/** `codex exec` reads its key from another variable than other clients of the same provider. */
 function ownKey({ OPENAI_API_KEY, CODEX_API_KEY }: AgentRequest['env']): Readonly<Record<string, string>> {
   return OPENAI_API_KEY === undefined || CODEX_API_KEY !== undefined ? {} : { CODEX_API_KEY: OPENAI_API_KEY }
 }

@@ -17,7 +17,7 @@ export const codexAgentSchema = z.strictObject({
   approval_policy: z
     .enum(['never', 'on-request', 'untrusted'])
     .default('never')
-    .describe('When Codex asks before it acts. Nobody is there to answer: what it asks for is refused.'),
+    .describe('When Codex asks before it acts. There is no person to answer: what it asks for is refused.'),
   reasoning_effort: z
     .string()
     .min(1)
@@ -26,9 +26,7 @@ export const codexAgentSchema = z.strictObject({
   trust_hooks: z
     .boolean()
     .default(true)
-    .describe(
-      'Runs the hooks that are configured although nobody has reviewed them; otherwise Codex leaves them out silently.',
-    ),
+    .describe('Runs configured hooks that no person has reviewed; otherwise Codex silently skips them.'),
   profile: z
     .string()
     .min(1)

@@ -8,7 +8,7 @@ import { isTool, toolCall, toolResult } from './tool-item.ts'
 
 type Events = readonly Untimed<AgentEvent>[]
 
-/** `codex exec --json`. Codex tells no prices. */
+/** `codex exec --json`. Codex reports no prices. */
 export function createStreamParser(): StreamParser {
   const meter = createUsageMeter()
   const started = new Set<string>()
@@ -100,7 +100,7 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-/** `turn.completed` tells the total of the thread so far, cached tokens included in the input. */
+/** `turn.completed` reports the total of the thread so far, cached tokens included in the input. */
 function usageSince(before: JsonObject, now: JsonObject): Untimed<UsageEvent> {
   const more = (key: string): number => Math.max(0, (asAmount(now[key]) ?? 0) - (asAmount(before[key]) ?? 0))
   const cached = more('cached_input_tokens')

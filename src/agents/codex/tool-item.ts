@@ -70,7 +70,7 @@ function outputOf(item: JsonObject): string {
   return content.map((part) => asString(asObject(part)?.text) ?? JSON.stringify(part)).join('\n')
 }
 
-/** What a tool for subagents tells of one of them. */
+/** What a tool for subagents reports about one of them. */
 function agentState(value: unknown): string {
   const state = asObject(value)
   return [state?.status, state?.message].filter((word) => typeof word === 'string').join(': ')

@@ -118,7 +118,7 @@ export function locateProgram(
 
 /** One agent of the configuration. */
 export interface CommandAgent {
-  /** The user's own word for it. */
+  /** The name the user gave it. */
   readonly name: string
   readonly config: CommandAgentConfig
   /** Absolute: where relative paths of the configuration start. */

@@ -14,7 +14,7 @@ import type { StreamParser } from '../stream.ts'
 import { createUsageMeter } from '../usage-meter.ts'
 
 /**
- * Events of our own union, one JSON object per line, for agents that are written for Gantry. What is no such event is kept
+ * Events of our own union, one JSON object per line, for agents that are written for Gantry. A line that is not such an event is kept
  * as `raw`; so are `spawn` and `complete`, because only the driver knows when the process began and ended.
  */
 export function createStreamParser(): StreamParser {

@@ -7,7 +7,7 @@ import { createStreamParser } from './stream.ts'
 
 const tokens = ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'] as const
 
-/** GitHub's Copilot CLI. It tells neither tokens nor prices. */
+/** GitHub's Copilot CLI. It reports neither tokens nor prices. */
 export const copilot: CliAgent<CopilotAgentConfig> = {
   driver: 'copilot',
   program: 'copilot',

@@ -55,7 +55,7 @@ function settingsOf(root: string): readonly string[] {
   )
 }
 
-/** `disableAllHooks` in any settings of the project holds for all hooks there are, in those of the user for none of ours. */
+/** `disableAllHooks` in any settings of the project applies to all hooks; in the user's settings it does not apply to ours. */
 function switchedOff(given: readonly HookFileText[], { root }: HookPlace): string | null {
   const off = given.find(({ path, text }) => {
     const parsed =

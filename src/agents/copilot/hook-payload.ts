@@ -29,7 +29,7 @@ export function copilotHappening(name: string, payload: JsonObject): HookHappeni
     case 'postToolUseFailure':
       return { kind: 'tool_after', call: callOf(payload), outcome: failureIn(payload) }
     case 'agentStop':
-      // A subagent's stop is told twice: subagentStop follows, and in the session it belongs to.
+      // A subagent's stop is reported twice: subagentStop follows, in the session it belongs to.
       return isInSubagent(payload) ? { kind: 'other', name } : { kind: 'stop', ...stopOf(payload) }
     case 'subagentStart':
       return { kind: 'subagent_start' }
@@ -44,7 +44,7 @@ export function copilotHappening(name: string, payload: JsonObject): HookHappeni
   }
 }
 
-/** A subagent has a session of its own while it works; its stop and start are told in that of its parent. */
+/** A subagent has a session of its own while it works; its start and stop are reported in that of its parent. */
 export function copilotSession(payload: JsonObject): string {
   const own = textIn(payload, 'sessionId', 'session_id')
   const parent = own === agentIn(payload) ? textIn(payload, 'parentAgentId', 'parent_agent_id') : null

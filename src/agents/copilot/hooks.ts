@@ -18,11 +18,11 @@ const capabilities: HookCapabilities = {
   refuseSubagentStop: yes,
   relayCompaction: {
     kind: 'partly',
-    why: 'Copilot starts no session anew after a compaction; the guard saves the state, and it is told with the next session only.',
+    why: 'Copilot starts no session anew after a compaction; the guard saves the state and injects it at the start of the next session only.',
   },
   failureSignal: {
     kind: 'partly',
-    why: 'The exit code stands in the last line of the text for the model; a command without that line is no evidence.',
+    why: 'The exit code is in the last line of the text for the model; a command without that line does not count as evidence.',
   },
   failClosed: {
     kind: 'partly',
@@ -52,7 +52,7 @@ const known = new Map<string, KnownEvent>([
 ])
 
 /**
- * Answers in Copilot's own words whichever dialect the payload has: of a hook that was installed for Claude Code it takes them
+ * Answers in Copilot's own format whichever format the payload has: of a hook that was installed for Claude Code it takes them
  * as well, while it overlooks most of what stands in Claude Code's `hookSpecificOutput`.
  */
 export const copilotCodec: HookCodec = defineCodec({

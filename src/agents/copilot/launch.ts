@@ -45,7 +45,7 @@ export function launchCopilot(
   }
 }
 
-/** Offline it signs in nowhere and asks nobody but this provider. */
+/** Offline it signs in nowhere and contacts only this provider. */
 function providerEnv(
   { model_api }: CopilotAgentConfig,
   { url, key }: ModelEndpoint,

@@ -28,7 +28,7 @@ export const copilotAgentSchema = z.strictObject({
     .enum(['auto', 'openai-chat', 'openai-responses', 'anthropic'])
     .default('auto')
     .describe(
-      'How Copilot speaks to a scripted, recorded or metered model. auto: anthropic for claude models, else openai-chat.',
+      'The wire format with which Copilot calls a scripted, recorded or metered model. auto: anthropic for claude models, else openai-chat.',
     ),
   package_cache: z
     .string()

@@ -17,7 +17,7 @@ import { createToolLog } from './tool-log.ts'
 
 type Events = readonly Untimed<AgentEvent>[]
 
-/** `copilot --output-format json`. Pieces of messages and of outputs that are told whole later stay raw. */
+/** `copilot --output-format json`. Pieces of messages and outputs that are repeated whole later stay raw. */
 export function createStreamParser(): StreamParser {
   const meter = createUsageMeter()
   const tools = createToolLog()
@@ -145,7 +145,7 @@ function hookEvent(data: JsonObject): Untimed<AgentEvent> {
   })
 }
 
-/** Copilot's own words for what went wrong; the others say nothing that the message does not. */
+/** Copilot's own codes for what went wrong; the others add nothing to the message. */
 const reasons: Readonly<Record<string, AgentFailure>> = {
   authentication: 'auth',
   authorization: 'auth',

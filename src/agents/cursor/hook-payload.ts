@@ -7,7 +7,7 @@ import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
 
 /**
  * By documentation and by what other tools that sit in these hooks report; no payload of a real Cursor was at hand. So every
- * field is read leniently, and what is not told stays unknown. `user_email` of a payload is never kept.
+ * field is read leniently, and what is missing stays unknown. `user_email` of a payload is never kept.
  */
 export function cursorHappening(name: string, payload: JsonObject): HookHappening {
   switch (name) {

@@ -24,11 +24,11 @@ const capabilities: HookCapabilities = {
   },
   relayCompaction: {
     kind: 'partly',
-    why: 'Cursor starts no session anew after a compaction; the guard saves the state, and it is told with the next session only.',
+    why: 'Cursor starts no session anew after a compaction; the guard saves the state and injects it at the start of the next session only.',
   },
   failureSignal: {
     kind: 'partly',
-    why: 'How a command ended is told in the result of the tool, if at all; a run without an exit code is no evidence.',
+    why: 'How a command ended is in the result of the tool, if at all; a run without an exit code does not count as evidence.',
   },
   failClosed: {
     kind: 'partly',

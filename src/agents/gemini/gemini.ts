@@ -5,7 +5,7 @@ import { launchGemini } from './launch.ts'
 import { type GeminiAgentConfig, geminiAgentSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
-/** Google's Gemini CLI. It tells tokens but no prices. */
+/** Google's Gemini CLI. It reports tokens but no prices. */
 export const gemini: CliAgent<GeminiAgentConfig> = {
   driver: 'gemini',
   program: 'gemini',

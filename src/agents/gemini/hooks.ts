@@ -31,11 +31,11 @@ const capabilities: HookCapabilities = {
   },
   relayCompaction: {
     kind: 'no',
-    why: 'Gemini CLI tells no hook when it has compressed a session; the facts about the project are told at the start of a session only.',
+    why: 'Gemini CLI calls no hook when it has compressed a session; the facts about the project are injected at the start of a session only.',
   },
   failureSignal: {
     kind: 'partly',
-    why: 'How a command ended stands only in the text for the model; where that text does not tell, the run is no evidence.',
+    why: 'How a command ended is only in the text for the model; where that text does not say it, the run does not count as evidence.',
   },
   failClosed: {
     kind: 'partly',
@@ -169,7 +169,7 @@ function answer(name: string, { block, context, notice }: HookMessages): HookRep
   })
 }
 
-/** What the model is told is all there is; `error` is set when the tool itself failed. */
+/** The text for the model is all there is; `error` is set when the tool itself failed. */
 function geminiOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const response = asObject(payload.tool_response) ?? {}
   const text = resultText(response.llmContent)

@@ -38,7 +38,7 @@ export function launchGemini(config: GeminiAgentConfig, request: AgentRequest): 
 
 function settingsOf({ settings }: GeminiAgentConfig, { endpoint }: AgentRequest): string {
   const own: Settings = {
-    // Of itself it tries ten times, for many minutes, before it tells of a rate limit.
+    // By default it tries ten times, for many minutes, before it reports a rate limit.
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 4 },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },

@@ -13,7 +13,7 @@ export const geminiAgentSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Only in its debug mode does Gemini CLI tell the exit code of a command that printed something. It then also writes its whole history to stderr again and again.',
+      'Only in its debug mode does Gemini CLI report the exit code of a command that printed something. It then also writes its whole history to stderr again and again.',
     ),
   settings: z
     .record(z.string().min(1), z.json())

@@ -1,6 +1,6 @@
 interface ShellOutput {
   readonly output: string
-  /** Absent when Gemini CLI does not tell it: unknown is not zero. */
+  /** Absent when Gemini CLI does not report it: unknown is not zero. */
   readonly exitCode?: number | undefined
 }
 

@@ -15,7 +15,7 @@ export function createStreamParser(): StreamParser {
   let turns = 0
   /** The model answers once after the prompt and once after the tools that came back. */
   let answerExpected = true
-  /** Text comes in pieces; a message is what stands between two other lines. */
+  /** Text arrives in pieces; a message is everything between two other lines. */
   let pieces: string[] = []
   let finalText: string | null = null
   let failure: FailureReport | null = null

@@ -33,7 +33,7 @@ function difference(old: unknown, wanted: unknown): string {
     : `${name} is ${shown(before.get(name))} instead of ${shown(after.get(name))}`
 }
 
-/** Leaves by their last names; a path of names would tell a person nothing more. */
+/** Leaves by their last names; a path of names would not help a person more. */
 function fieldsOf(value: unknown, name = ''): Map<string, string> {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
     return new Map([[name, value.join(' ')]])

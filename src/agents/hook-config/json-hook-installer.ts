@@ -91,7 +91,7 @@ export function jsonHookInstaller(
   }
 }
 
-/** Ours, each as an entry of its own, also where somebody moved it into a group of theirs. */
+/** Ours, each as an entry of its own, also where a person moved it into another group. */
 function oursIn({ hooks }: JsonHookFile): readonly FoundHook[] {
   return Object.entries(hooks).flatMap(([event, list]) =>
     asArray(list).flatMap((entry): FoundHook[] => {
@@ -103,7 +103,7 @@ function oursIn({ hooks }: JsonHookFile): readonly FoundHook[] {
   )
 }
 
-/** Lists and objects that are empty without ours go too: they hold nothing of anybody. */
+/** Lists and objects that are empty without ours go too: they contain nothing else. */
 function withoutOurs(text: string, read: (text: string) => JsonHookFile): string {
   let rest = text
   for (const [event, list] of Object.entries(read(text).hooks).toReversed()) {
@@ -138,7 +138,7 @@ function withEvent(command: HookCommand, event: string): HookCommand {
   return { ...command, args: [...command.args, event] }
 }
 
-/** Whether a handler in somebody's hook file starts the guard, of whatever version and from whatever place. */
+/** Whether a handler in a hook file starts the guard, whatever its version and path. */
 function isOurHook(handler: unknown): boolean {
   const words = wordsOfHook(handler)
   if (/(?:^|[\\/])gantry-hook\.cjs$/.test(words[0] ?? '')) return true

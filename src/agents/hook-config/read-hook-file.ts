@@ -15,8 +15,8 @@ export interface HookFileKind {
 }
 
 /**
- * Throws INVALID_FILE, with the line, for a text the agent could not read and for one whose hooks are no lists: nothing can be
- * added to it without a guess. The position's file is the usual name; whoever knows the path puts it there.
+ * Throws INVALID_FILE, with the line, for a text the agent could not read and for one whose hooks are not lists: nothing can be
+ * added to it without a guess. The position's file is the usual name; the caller replaces it by the path.
  */
 export function readHookFile(text: string, kind: HookFileKind): JsonHookFile {
   const parsed = parseJsonc(text, kind)

@@ -23,7 +23,7 @@ export interface HookMessages {
 export const noMessages: HookMessages = { block: null, context: null, notice: null }
 
 /**
- * What cannot be blocked is at least told: to the model, else to the person. With a block, the context goes along in the one
+ * What cannot be blocked is at least reported: to the model, else to the person. With a block, the context goes along in the one
  * text that surely arrives.
  */
 export function messagesOf(decision: Decision, channels: AnswerChannels): HookMessages {
@@ -52,7 +52,7 @@ function shortened(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : hookText(text)
 }
 
-/** Agents take a text of up to 10,000 characters whole and put a longer one into a file that nobody reads. */
+/** Agents take a text of up to 10,000 characters whole and put a longer one into a file that is never read. */
 const maxCharacters = 9_500
 const note = '\n[cut by the guard: it was longer]'
 

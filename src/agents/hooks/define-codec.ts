@@ -21,15 +21,15 @@ export interface AgentWire {
   readonly events: readonly HookRegistration[]
   /**
    * Every event it knows, registered or not. One that is missing here is `other`, and is never answered. Of several of one kind
-   * the last is taken when nobody tells the name; one that ends in `Failure` only for what failed.
+   * the last is taken when the name is not given; one that ends in `Failure` only for what failed.
    */
   readonly known: ReadonlyMap<string, KnownEvent>
   nameIn(payload: JsonObject, caller: HookCaller): string | null
   decode(name: string, payload: JsonObject, caller: HookCaller): HookEvent
   answer(name: string, messages: HookMessages): HookReply
-  /** How the agent is told nothing, where an empty answer will not do. */
+  /** The answer without an opinion, where an empty one is not accepted. */
   readonly noOpinion?: HookReply
-  /** The payload says for certain that this stop is no repeated one. */
+  /** The payload says for certain that this stop is not a repeated one. */
   isFirstStop(payload: JsonObject): boolean
 }
 
@@ -59,7 +59,7 @@ export function defineCodec(wire: AgentWire): HookCodec {
       const fields = asObject(payload) ?? {}
       const name = wire.nameIn(fields, caller)
       const text = `the guard itself failed: ${why}`
-      // Nobody knows what this would let pass.
+      // It is unknown what this would let pass.
       if (name === null)
         return blocking(hookText(withRefusalMark(`${text}\nIt blocks until it works again.`)))
       const event = known.get(name)
@@ -69,7 +69,7 @@ export function defineCodec(wire: AgentWire): HookCodec {
   }
 }
 
-/** The command line knows the event's name; of a name that does not fit to the event it is not believed. */
+/** The command line knows the event's name; a name that does not fit the event is ignored. */
 function answeredName(wire: AgentWire, event: HookEvent, caller: HookCaller): string | null {
   const told = wire.nameIn({}, caller)
   return told !== null && wire.known.get(told)?.kind === event.kind ? told : nameOf(wire.known, event)

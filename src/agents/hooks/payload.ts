@@ -8,7 +8,7 @@ import type { HookCaller } from '../hook-codec.ts'
 export function payloadOf(agent: GuardedAgent, payload: unknown): JsonObject {
   const fields = asObject(payload)
   if (fields === null)
-    throw new GantryError('INVALID_FILE', `the payload of ${agent}'s hook is no JSON object`, {
+    throw new GantryError('INVALID_FILE', `the payload of ${agent}'s hook is not a JSON object`, {
       hint: 'Give the payload on stdin, as the agent writes it.',
     })
   return fields
@@ -29,11 +29,11 @@ export function pathAmong(...candidates: readonly unknown[]): string | null {
   return null
 }
 
-/** Where the agent works; throws INVALID_FILE when nobody tells, because every relative path would be a guess. */
+/** Where the agent works; throws INVALID_FILE when it is not given, because every relative path would be a guess. */
 export function workingDirectory(agent: GuardedAgent, ...candidates: readonly unknown[]): string {
   const path = pathAmong(...candidates)
   if (path === null)
-    throw new GantryError('INVALID_FILE', `the payload of ${agent}'s hook tells no working directory`, {
+    throw new GantryError('INVALID_FILE', `the payload of ${agent}'s hook has no working directory`, {
       hint: 'It needs a field `cwd` with an absolute path.',
     })
   return path

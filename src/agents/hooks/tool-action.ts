@@ -12,7 +12,7 @@ import {
 export type ToolWord =
   | 'bash'
   | 'powershell'
-  /** A shell command whose end nobody waits for. */
+  /** A shell command that runs in the background. */
   | 'watch'
   | 'write'
   | 'edit'
@@ -150,7 +150,7 @@ interface RawCall {
   readonly id: string | null
   readonly tool: string | null
   readonly input: unknown
-  /** The MCP server, where the agent tells it apart from the tool's name. */
+  /** The MCP server, where the agent sends it apart from the tool's name. */
   readonly server?: string | null
 }
 

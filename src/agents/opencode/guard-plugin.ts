@@ -20,12 +20,12 @@ const timeoutsMs = ${JSON.stringify(timeouts)}
 ${body}`
 }
 
-/** Nothing in it depends on the machine. Errors of the guard are told to the model where it can be, never to the screen of the TUI. */
+/** Nothing in it depends on the machine. Errors of the guard are shown to the model where that is possible, never on the screen of the TUI. */
 const body = String.raw`
 /** Every function that a plugin file exports is called as a plugin: there is one. */
 export const GantryGuard = async ({ directory, worktree }) => {
   const started = new Map()
-  /** Why the next start context of a session is asked for, where an event told. */
+  /** Why the next start context of a session is requested, where an event says it. */
   const sources = new Map()
 
   const ask = (hook, session, payload) =>
@@ -64,7 +64,7 @@ export const GantryGuard = async ({ directory, worktree }) => {
 
   const inputOf = (hook, session, payload) => JSON.stringify({ hook, session, directory, worktree, ...payload })
 
-  /** opencode run exits as soon as a turn is over and waits for no plugin: the end is judged before it hears of it. */
+  /** opencode run exits as soon as a turn is over and waits for no plugin: the end is judged before opencode sees it. */
   const endsWithTurn = process.argv.slice(1).includes('run')
   const tellNow = (hook, session, payload) => {
     const input = inputOf(hook, session, payload)

@@ -59,7 +59,7 @@ function isOurs(text: string): boolean {
 }
 
 function foreign(): GantryError {
-  return new GantryError('INVALID_FILE', `${fileName} is there, and it is none of ours`, {
+  return new GantryError('INVALID_FILE', `${fileName} already exists and was not written by Gantry`, {
     at: { file: fileName, line: 1, column: 1 },
     hint: 'Move it away and try again; nothing was changed.',
   })

@@ -17,12 +17,12 @@ import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
  *
  * `hook` is the name of opencode's hook, or the type of one of its events, with or without `event:` in front. `output` is
  * the tool's, of `chat.message` the prompt. `system` is added to the system prompt, `context` to the tool's output.
- * The system prompt is asked for once per session and once more after a compaction; `metadata.source` may tell which.
+ * The system prompt is asked for once per session and once more after a compaction; `metadata.source` may say which.
  */
 
 const yes = { kind: 'yes' } as const
 const noStop =
-  'opencode has no hook that could keep a turn from ending; the guard judges the end and writes it down, and the next session is told.'
+  'opencode has no hook that could keep a turn from ending; the guard judges the end and records it, and the next session is informed.'
 
 const capabilities: HookCapabilities = {
   denyTool: yes,
@@ -32,7 +32,7 @@ const capabilities: HookCapabilities = {
   refuseSubagentStop: { kind: 'no', why: noStop },
   relayCompaction: {
     kind: 'partly',
-    why: 'The state is told in the system prompt after a compaction as that of a resumed session.',
+    why: 'After a compaction the state is in the system prompt, as that of a resumed session.',
   },
   failureSignal: yes,
   failClosed: {
@@ -125,7 +125,7 @@ function happening(name: string, payload: JsonObject): HookHappening {
     case 'session.created':
       return { kind: 'session_start', source: 'startup' }
     case 'experimental.chat.system.transform':
-      // Not told whether the session is new, resumed or compacted: resuming forgets nothing, and of a new one it knows nothing.
+      // Whether the session is new, resumed or compacted is not known. Resuming is safe: it forgets nothing, and a new one has no state.
       return { kind: 'session_start', source: sessionSource(metadata.source ?? 'resume') }
     case 'chat.message': {
       const text = asString(payload.output) ?? ''

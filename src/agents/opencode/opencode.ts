@@ -18,7 +18,7 @@ const keys = [
   'OPENCODE_API_KEY',
 ] as const
 
-/** opencode. It tells tokens, and the price of every model it knows one for. */
+/** opencode. It reports tokens, and the price of every model it knows one for. */
 export const opencode: CliAgent<OpencodeAgentConfig> = {
   driver: 'opencode',
   program: 'opencode',

@@ -17,7 +17,7 @@ export const opencodeAgentSchema = z.strictObject({
     .enum(['all', 'configured'])
     .default('all')
     .describe(
-      'What opencode does unasked. all: everything. configured: what its permission settings allow; nobody is there to answer, so the rest is refused.',
+      'What opencode does without asking. all: everything. configured: what its permission settings allow; there is no person to answer, so the rest is refused.',
     ),
   config: z
     .record(z.string().min(1), z.json())

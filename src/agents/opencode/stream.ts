@@ -87,7 +87,7 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-/** Input is told without what came from the cache, output without what was only thought. */
+/** Input is reported without cached tokens, output without thinking tokens. */
 function usageOf(part: JsonObject): Untimed<UsageEvent> | null {
   const tokens = asObject(part.tokens)
   if (tokens === null) return null
@@ -101,12 +101,12 @@ function usageOf(part: JsonObject): Untimed<UsageEvent> | null {
     cache_read_tokens: asAmount(cache?.read) ?? 0,
     cache_write_tokens: asAmount(cache?.write) ?? 0,
     thinking_tokens: thinking,
-    // A model without a known price costs 0 here: that is no price.
+    // A model without a known price costs 0 here: that is not a price.
     cost_usd: cost === 0 ? undefined : cost,
   })
 }
 
-/** opencode tells of a tool when it is done: the call and its result at once. */
+/** opencode reports a tool when it is done: the call and its result at once. */
 function toolEvents(part: JsonObject): readonly Untimed<AgentEvent>[] {
   const state = asObject(part.state)
   if (state === null) return []

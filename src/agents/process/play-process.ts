@@ -9,7 +9,7 @@ import { notStarted } from './not-started.ts'
 import type { OutputReader } from './output-reader.ts'
 
 export interface ProcessPlay {
-  /** The user's own word for the agent. */
+  /** The name the user gave the agent. */
   readonly name: string
   readonly argv: readonly [string, ...string[]]
   /** The whole environment of the process. */

@@ -98,7 +98,7 @@ function choosePart(script: Script, request: Pick<AgentRequest, 'prompt' | 'mode
 
 function fits(when: When, { prompt, model, env }: Pick<AgentRequest, 'prompt' | 'model' | 'env'>): boolean {
   const name = env.GANTRY_SCENARIO ?? env.LLM_TOOL_TEST_SCENARIO
-  // An attempt nobody numbered is the first one.
+  // An attempt without a number is the first one.
   const attempt = Number(env.GANTRY_ATTEMPT ?? '1')
   return (
     (when.case === undefined || when.case === name) &&

@@ -13,7 +13,7 @@ const tokens = z.int().min(0)
 
 const actions = {
   say: z.string().optional().describe('Says something.'),
-  think: z.string().optional().describe('Thinks aloud; not a turn of its own.'),
+  think: z.string().optional().describe('A thought of the model; not a turn of its own.'),
   run: z.string().min(1).optional().describe('Really runs a shell command in the workspace.'),
   write: z
     .strictObject({ path, content: z.string() })
@@ -137,10 +137,10 @@ export const scriptSchema = z.strictObject({
   name: z.string().min(1).describe('Name of the agent in its session event.'),
   version: z.string().optional().describe('Version it reports; part of every cache key.'),
   scripts: z
-    .array(z.strictObject({ when: whenSchema.describe('All of these must hold.'), ...part }))
+    .array(z.strictObject({ when: whenSchema.describe('All of these must be true.'), ...part }))
     .default([])
     .describe('The first one that fits the request is played.'),
-  turns: part.turns.optional().describe('Played when none of the scripts fits.'),
+  turns: part.turns.optional().describe('Played when no script fits.'),
   on_stop_refused: part.on_stop_refused,
 })
 

@@ -9,7 +9,7 @@ import { refuseToRun, runScript } from './run.ts'
 import { type Script, type ScriptedAgentConfig, scriptedAgentSchema, scriptSchema } from './schema.ts'
 
 interface ScriptedAgent {
-  /** The user's own word for it. */
+  /** The name the user gave it. */
   readonly name: string
   readonly config: ScriptedAgentConfig
   /** Absolute: where relative paths of the configuration start. */

@@ -1,3 +1,5 @@
+// By hand instead of jsonc-parser: hooks read settings with it. Measured: 57 ms of user CPU per start with jsonc-parser, 51 ms with
+// this (median of 2 x 60 interleaved starts), and 11.2 KB of code instead of 2.7 KB.
 /** A value of a JSON text that still knows where it stands; `end` is behind its last character. */
 export type JsoncNode =
   | {

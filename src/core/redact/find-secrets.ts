@@ -101,7 +101,7 @@ function openEnd(text: string, start: number): number {
 const domain = /(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}/y
 const localPart = /[A-Za-z0-9._%+-]/
 const unixHome = /(\/(?:home|Users)\/)[^/\\\s"'`<>|:;,()[\]{}]{1,256}/g
-// Names on Windows may have spaces; only a following backslash tells where such a name ends.
+// Names on Windows may have spaces; only a following backslash shows where such a name ends.
 const windowsHome =
   /([A-Za-z]:\\{1,4}Users\\{1,4})(?:[^\\/:*?"<>|\r\n[\]]{1,64}(?=\\)|[^\\/:*?"<>|\s'[\]]{1,64})/gi
 

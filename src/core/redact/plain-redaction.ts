@@ -12,7 +12,7 @@ export interface Redaction {
   chunks(): ChunkRedactor
 }
 
-/** Variables that are handed to somebody, by name. */
+/** Variables of an environment, by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Built-in patterns and the secrets among the variables, as `createRedaction` without patterns. Loads no engine for those. */

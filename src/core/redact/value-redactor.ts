@@ -1,7 +1,7 @@
 import { namesSecret } from './find-named-values.ts'
 import { marker } from './replace-spans.ts'
 
-/** Deeper data is no message of any agent; walking it would end our own stack. */
+/** Deeper data is not a message of an agent; walking it would overflow the stack. */
 const deepest = 200
 const rememberedKeys = 1_000
 

@@ -5,7 +5,7 @@ const maxHeadChars = 500_000
 const maxTailChars = 1_500_000
 const maxLineChars = 1_000
 
-/** The tests a run's own output counts; null when it does not tell. More than one framework, or more than one summary, is added up. */
+/** The tests a run's own output counts; null when it does not say. More than one framework, or more than one summary, is added up. */
 export function countTests(output: string): TestCounts | null {
   const text = withoutLongLines(withoutEscapes(ends(output)).replaceAll('\r', ''))
   const counted = frameworks.map((read) => read(text)).filter((counts) => counts !== null)

@@ -1,4 +1,4 @@
-/** As a summary tells it: `executed` holds the skipped ones too, since frameworks count them among their tests. */
+/** As a summary reports it: `executed` includes the skipped ones, since frameworks count them among their tests. */
 export interface TestCounts {
   readonly executed: number
   readonly skipped: number
@@ -19,7 +19,7 @@ export function byWords(
 }
 
 /**
- * Several summaries of one framework are several packages: their tests are added. What failed is told by the last one alone,
+ * Several summaries of one framework are several packages: their tests are added. Failures are taken from the last one only,
  * because tests of a test program print summaries of their own.
  */
 export function inAll(summaries: readonly TestCounts[]): TestCounts | null {

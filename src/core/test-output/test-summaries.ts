@@ -109,7 +109,7 @@ function tap(output: string): TestCounts | null {
   }
 }
 
-/** Without `-v` Go counts packages, not tests: it tells only when there was none. */
+/** Without `-v` Go counts packages, not tests: it reports only that there was none. */
 function go(output: string): TestCounts | null {
   const packages = all(output, /^(ok|FAIL|\?)[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\)|\[[a-z ]+\])[^\n]*$/gm)
   const tests = all(output, /^--- (PASS|FAIL|SKIP): \S+ \([\d.]+s\)$/gm)

@@ -111,7 +111,7 @@ describe('what cannot be judged is blocked and told why', () => {
     ['a payload that is no JSON', '{"session_id": "s1"', 'the payload is not one JSON value'],
     ['two payloads', '{}{}', 'the payload is not one JSON value'],
     ['no payload', '', 'the agent sent its hook an empty payload'],
-    ['a payload that is no object', '[1]', 'is no JSON object'],
+    ['a payload that is not an object', '[1]', 'is not a JSON object'],
     ['a payload without its event', '{"cwd": "/"}', 'does not name its event'],
   ])('%s', async (_, payload, why) => {
     const { code, stdout, stderr } = await hook('claude-code', payload)

@@ -23,7 +23,7 @@ export function defineTool<Input extends z.ZodType>({
   return { ...rest, input: schema, run: async (input, { signal }) => run(schema.parse(input), signal) }
 }
 
-/** What the model is told when a tool could not do it. */
+/** What the model reads when a tool failed. */
 export function refused(output: string): ToolResult {
   return { output, isError: true }
 }

@@ -23,7 +23,7 @@ export function runTool({ workspace, env }: ToolPlace): Tool {
         .describe('After that it is stopped.'),
     }),
     run: async ({ command, timeout_secs }, signal) => {
-      // One for both streams, so that they are told in the order in which they came.
+      // One for both streams, so that their order is kept.
       const output = cappedOutput(maxOutputBytes)
       const result = await exec({
         argv: shell(command),

@@ -16,7 +16,7 @@ async function listedByGit(workspace: string): Promise<readonly string[] | null>
   const repository = await openRepository(workspace)
   if (repository === null) return null
   const run = (args: readonly string[]) => repository.run(args, { cwd: workspace })
-  // A workspace that lies, ignored, in somebody else's repository would seem to be empty.
+  // A workspace that lies, ignored, in another repository would seem to be empty.
   if ((await run(['check-ignore', '--quiet', '.'])).exitCode === 0) return null
   const { exitCode, stdout } = await run(['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
   if (exitCode !== 0) return null
@@ -48,7 +48,7 @@ export function readFile(workspace: string, path: string): FileText {
   return { kind: 'text', text: file.text }
 }
 
-/** Models like to write absolute paths; one that lies in the workspace is told relative to it, any other stays as it is. */
+/** Models like to write absolute paths; one inside the workspace becomes relative to it, any other is unchanged. */
 export function workspacePath(workspace: string, path: string): string {
   if (!isAbsolute(path)) return path
   const below = relative(workspace, path)

@@ -7,7 +7,7 @@ import { createUsageMeter } from '../../usage-meter.ts'
 import type { Conversation } from './conversation.ts'
 import { newMessageId } from './exchanges.ts'
 
-/** How long an agent that is asked to stop for its turns has to do so, when nobody says how long. */
+/** How long an agent that is asked to stop for its turns has to do so, by default. */
 const defaultGraceMs = 5_000
 const timerMaxMs = 2 ** 31 - 1
 
@@ -162,7 +162,7 @@ export function createTurnCounter(maxTurns = Number.POSITIVE_INFINITY): TurnCoun
     },
     hear(line) {
       const message = asObject(line.message)
-      // Under this model it speaks in its own name, e.g. to tell of an API error.
+      // Messages under this model are its own, e.g. a report of an API error.
       if (line.type !== 'assistant' || message?.model === '<synthetic>') return
       if (line.parent_tool_use_id === undefined || line.parent_tool_use_id === null) turns.add(message?.id)
     },

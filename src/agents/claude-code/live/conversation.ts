@@ -17,7 +17,7 @@ export interface Conversation extends Pick<Exchanges, 'isAsked' | 'isIdle' | 'ta
   readonly control: Control['ask']
   /** A message of the user, and all that follows until its `result`; null when the agent is gone before. One at a time. */
   tell(message: TalkMessage, hear?: Hear): Promise<JsonObject | null>
-  /** A line nobody answers. */
+  /** A line without an answer. */
   say(line: JsonObject): void
   idle(): Promise<unknown>
   /** How long it has waited for its model, all messages together. */
@@ -25,7 +25,7 @@ export interface Conversation extends Pick<Exchanges, 'isAsked' | 'isIdle' | 'ta
   /** The last thing it said about itself and what it has loaded. */
   about(): JsonObject | null
   isAlive(): boolean
-  /** Ends it at once. `words` say why to whoever asks for more. */
+  /** Ends it at once. `words` is the reason for later prompts. */
   stop(why: AgentEnding, words?: string): void
   /** How it came to its end; waits for it. */
   ended(): Promise<TalkEnd>
@@ -39,7 +39,7 @@ export interface TalkMessage {
   readonly content: string
   /** false: it is only remembered, no model is asked. */
   readonly shouldQuery?: boolean
-  /** Only what happens to the session is told, not what is said. */
+  /** Emits only events about the session, not about what was said. */
   readonly isQuiet?: boolean
   readonly uuid?: string
 }
@@ -186,7 +186,7 @@ interface FaultGuard {
   rethrow(): void
 }
 
-/** What is thrown by whoever takes our events is not the agent's doing: it is kept, and thrown where somebody can catch it. */
+/** An error thrown by the receiver of our events is not the agent's fault: it is kept and thrown where a caller can catch it. */
 function createFaultGuard(onFault: () => void): FaultGuard {
   let fault: { readonly error: unknown } | null = null
   return {
@@ -207,7 +207,7 @@ function createFaultGuard(onFault: () => void): FaultGuard {
   }
 }
 
-/** Whether the event tells of the session itself, and not of what was said: for a message that is no prompt of anybody. */
+/** Whether the event is about the session itself and not about what was said: for messages that are not prompts. */
 function tellsOfSession(event: Untimed<AgentEvent>): boolean {
   switch (event.event) {
     case 'session':
@@ -227,7 +227,7 @@ interface ApiClock {
   totalMs(): number
 }
 
-/** A `result` tells the time since the conversation began, or since the process did: what is emitted here only ever grows. */
+/** A `result` reports the time since the conversation began, or since the process did: what is emitted here only ever grows. */
 export function createApiClock(): ApiClock {
   let lastMs = 0
   let totalMs = 0

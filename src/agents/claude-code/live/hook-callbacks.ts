@@ -28,13 +28,13 @@ const recent = [
 export interface HookCallbacks {
   /** What is asked for when the session begins, most first: a version that refuses one list may take the next. */
   readonly wishes: readonly JsonObject[]
-  /** Tells whoever watches. Throws what he throws. */
+  /** Calls the observer. Throws what the observer throws. */
   see(request: JsonObject): void
-  /** What Claude Code is told: an empty object, unless somebody decides. */
+  /** The answer to Claude Code: an empty object, unless a hook decides. */
   answer(request: JsonObject): Promise<JsonObject>
 }
 
-/** Hooks of Claude Code as calls to us: whoever watches is told, and only who decides is waited for. */
+/** Hooks of Claude Code as calls to us. Observers are called without waiting; only hooks that decide are waited for. */
 export function createHookCallbacks({
   hooks = {},
   onHook,

@@ -42,7 +42,7 @@ export function startLive({ argv, env }: CliStart, place: LivePlace): LiveProces
     },
   })
   let isHungUp = false
-  // Every byte is seen as it comes; nobody else reads it.
+  // Every byte is handled as it arrives; there is no other reader.
   child.stdout.resume()
   const gone = child.exit.then(async (exit) => {
     const { promise: late, resolve } = Promise.withResolvers<void>()

@@ -14,7 +14,7 @@ import { type Conversation, openTalk } from './conversation.ts'
 import { createHookCallbacks, type HookCallbacks } from './hook-callbacks.ts'
 import { loadedParts } from './loaded-parts.ts'
 
-/** A first start from a cold disk takes seconds; one that takes longer than this speaks another language. */
+/** A first start from a cold disk takes seconds; a program that takes longer does not know this protocol. */
 const maxBeginMs = 60_000
 const pollMs = 50
 
@@ -116,7 +116,7 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
   }
 }
 
-/** What runs in the background outlives a conversation, and would speak up in the next one. */
+/** What runs in the background outlives a conversation, and would send messages in the next one. */
 async function stopEverything(conversation: Conversation, waitMs: number): Promise<void> {
   for (const task_id of conversation.tasks())
     await conversation.control({ subtype: 'stop_task', task_id }, waitMs)
@@ -124,7 +124,7 @@ async function stopEverything(conversation: Conversation, waitMs: number): Promi
   await conversation.idle()
 }
 
-/** null when it does not speak as we do: it is then ended, and says so when it is asked something. */
+/** null when it does not know this protocol: it is then ended, and the next prompt reports that. */
 async function begin(
   conversation: Conversation,
   { wishes }: HookCallbacks,
@@ -145,7 +145,7 @@ async function begin(
   return null
 }
 
-/** Servers may take their time to connect, and are told as pending until they did. */
+/** Servers may connect late, and are reported as pending until then. */
 async function settledServers(
   conversation: Conversation,
   timeoutMs: number,

@@ -105,7 +105,7 @@ const whenSchema = z
       .describe('The way the agent speaks.'),
     tool: part.describe('The whole name of a tool that is offered.'),
   })
-  .describe('All of these must hold.')
+  .describe('All of these must be true.')
 
 /** A model behind the boundary that answers from a file. */
 export const boundaryScriptSchema = z
