@@ -94,7 +94,7 @@ describe('a command line that makes no sense', () => {
     [['test', '--resume', '../../etc'], /^error: there is no run "\.\.\/\.\.\/etc" in /],
     [
       ['test', 'case', '--resume', 'run_x'],
-      /^error: --resume goes on with a run as it was planned.*\nhint: /,
+      /^error: --resume continues a run as it was planned.*\nhint: /,
     ],
     [
       ['test', '--rerun-failed'],

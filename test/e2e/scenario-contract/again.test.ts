@@ -146,7 +146,7 @@ describe('--resume', () => {
     const { run_id } = await gantryTest(project)
     const { code, stderr } = await gantry(project, ['test', '--resume', run_id, flag, ...values])
     expect(code).toBe(2)
-    expect(stderr).toContain('--resume goes on with a run as it was planned')
+    expect(stderr).toContain('--resume continues a run as it was planned')
   })
 
   test('of a run nobody made is an error', async () => {
