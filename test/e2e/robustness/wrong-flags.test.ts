@@ -92,10 +92,7 @@ describe('a command line that makes no sense', () => {
       /^error: there is no run "run_x" in .*\nhint: {2}The store holds no runs yet\./,
     ],
     [['test', '--resume', '../../etc'], /^error: there is no run "\.\.\/\.\.\/etc" in /],
-    [
-      ['test', 'case', '--resume', 'run_x'],
-      /^error: --resume continues a run as it was planned.*\nhint: /,
-    ],
+    [['test', 'case', '--resume', 'run_x'], /^error: --resume continues a run as it was planned.*\nhint: /],
     [
       ['test', '--rerun-failed'],
       /^error: there is no scenario run in .*\nhint: {2}The store holds none yet\./,
