@@ -201,7 +201,7 @@ describe('recording anew', () => {
     const before = everythingIn(project.path('tape'))
     const ran = await runGantry(project, [...byScript('other.yaml'), ...program])
     expect(ran.code).toBe(code)
-    if (code !== 2) expect(ran.stderr).toContain('is as it was')
+    if (code !== 2) expect(ran.stderr).toContain('is unchanged')
     expect(everythingIn(project.path('tape'))).toBe(before)
     expect(readdirSync(project.dir).sort()).toEqual(['model.yaml', 'other.yaml', 'tape'])
   })

@@ -108,7 +108,7 @@ describe('a bare environment', () => {
         `mkdir -p gone; cd gone; rmdir ../gone; exec $GANTRY ${command}`,
       )
       expect(stderr).toContain(
-        'error: the working directory is not there any more\nhint:  Change to a directory that exists and try again.\n',
+        'error: the working directory no longer exists\nhint:  Change to a directory that exists and try again.\n',
       )
       expect(code).toBe(2)
     }

@@ -169,7 +169,7 @@ test.concurrent('a repository without git is warned about and works', async () =
   const model = await openModel(right)
   const run = await taskRun(project, model)
   expect(run.end, run.stderr).toMatchObject({ state: 'SUCCESS' })
-  expect(run.stderr).toContain('no git repository')
+  expect(run.stderr).toContain('not a git repository')
   expect(existsSync(project.path('.git'))).toBe(false)
 })
 
