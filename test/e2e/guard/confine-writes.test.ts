@@ -94,7 +94,7 @@ describe.each(['claude-code', 'codex'] as const)('a boundary in the environment 
     const { code, stdout, stderr } = await ask('Bash', { command: 'cd src && echo x > ../../x' })
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /^Gantry guard: `\.\.\/\.\.\/x` must not be written: it is outside the project, .*\(gantry guard explain d_[a-z\d]{16}\)$/s,
+      /^Gantry guard: `\.\.\/\.\.\/x` must not be written: it is outside the project; .*\(gantry guard explain d_[a-z\d]{16}\)$/s,
     )
     if (agent === 'codex') expect(stdout).toBe('')
     else expect(JSON.parse(stdout)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } })

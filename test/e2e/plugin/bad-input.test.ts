@@ -154,14 +154,14 @@ const damages: readonly Damage[] = [
     file: 'config.json',
     content: '{"config',
     code: 3,
-    says: /config\.json is damaged.*\n.*begin a new run/,
+    says: /config\.json is damaged.*\n.*start a new run/,
   },
   {
     what: 'no configuration',
     file: 'config.json',
     content: null,
     code: 3,
-    says: /config\.json is not there.*\n.*begin a new run/,
+    says: /config\.json is missing.*\n.*start a new run/,
   },
   {
     what: 'a configuration of wrong types',
@@ -206,14 +206,14 @@ const damages: readonly Damage[] = [
     file: 'scenarios.json',
     content: null,
     code: 2,
-    says: /generation has not been done.*\n.*--from-stage generation/,
+    says: /the stage generation has not run.*\n.*--from-stage generation/,
   },
   {
     what: 'no analysis',
     file: 'analysis.json',
     content: null,
     code: 2,
-    says: /analysis has not been done.*\n.*--from-stage analysis/,
+    says: /the stage analysis has not run.*\n.*--from-stage analysis/,
   },
   {
     what: 'an analysis that is none',
@@ -278,7 +278,7 @@ test.each(['execution.json', 'transcript'])(
     )
     expect(await run.run('evaluate', 'RUN')).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining('1 invalid'),
+      stdout: expect.stringContaining('1 trial has a broken case and is not counted.'),
     })
     const told = await run.run('resume', 'RUN', '--progress', 'jsonl')
     expect(told.stderr).toContain("agent 'real' cannot be used")
@@ -501,7 +501,7 @@ const refusals: readonly Refusal[] = [
   {
     what: 'a filter that fits nothing',
     argv: ['generate', '--filter', 'zzz'],
-    says: /none of the \d+ scenarios fits the filter.*\nhint: +They begin with/,
+    says: /the filter matches none of the \d+ scenarios\nhint: +The first ones are/,
   },
   { what: 'a run that is not there', argv: ['resume', 'run_none'], says: /there is no run.*\nhint/ },
   {

@@ -86,7 +86,7 @@ describe('what cannot be is said before anything is made', () => {
     [['run', '--progress', 'loud'], 'auto, plain, jsonl, none'],
     [['run', '--dryrun'], 'Did you mean --dry-run?'],
     [['run', '/nowhere/at/all'], 'PATH_NOT_FOUND'],
-    [['run', '--scenarios', 'no.yaml'], 'there is no file'],
+    [['run', '--scenarios', 'no.yaml'], 'no.yaml does not exist'],
     [['run', '--replay', 'strict'], 'nothing was recorded in'],
     [['run', '--fast', '--failed-run', 'nosuch'], 'there is no run "nosuch"'],
     [['execute', '-o', 'json'], 'nothing to report before the last stage'],
@@ -171,7 +171,7 @@ describe('a stored run', () => {
       /^What fired instead$/m,
       /^Trials to record again$/m,
       /^Totals$/m,
-      /Next {3}Go on with/,
+      /Next {3}Continue with/,
     ].map((pattern) => stdout.search(pattern))
     expect(order.toSorted((a, b) => a - b)).toEqual(order)
     expect(order[0]).toBeGreaterThanOrEqual(0)
