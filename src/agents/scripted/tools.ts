@@ -10,10 +10,10 @@ export interface ScriptedToolUse {
   readonly command?: string | undefined
   readonly input: unknown
   /** Does it. What it answers is what the agent reports. */
-  perform(): Promise<ToolResult> | ToolResult
+  perform(): Promise<ScriptedToolResult> | ScriptedToolResult
 }
 
-export interface ToolResult {
+export interface ScriptedToolResult {
   readonly output: string
   readonly exitCode?: number | undefined
   readonly isError?: boolean | undefined
@@ -59,21 +59,21 @@ export async function useTool(
   if (told) play.print(`${told}\n`)
 }
 
-export function writeFile(workspace: string, path: string, content: string): ToolResult {
+export function writeFile(workspace: string, path: string, content: string): ScriptedToolResult {
   return answer(writeTextInside(workspace, path, content), `Wrote ${path}.`)
 }
 
-export function readFile(workspace: string, path: string): ToolResult {
+export function readFile(workspace: string, path: string): ScriptedToolResult {
   const file = readTextInside(workspace, path)
   return file.kind === 'text' ? { output: file.text } : { output: whyUnreadable(path, file), isError: true }
 }
 
-export function deleteFile(workspace: string, path: string): ToolResult {
+export function deleteFile(workspace: string, path: string): ScriptedToolResult {
   return answer(deleteFileInside(workspace, path), `Deleted ${path}.`)
 }
 
 /** Like the tool of a real agent: it refuses to guess which of several places is meant. */
-export function editFile(workspace: string, path: string, old: string, replacement: string): ToolResult {
+export function editFile(workspace: string, path: string, old: string, replacement: string): ScriptedToolResult {
   const file = readTextInside(workspace, path)
   if (file.kind !== 'text') return { output: whyUnreadable(path, file), isError: true }
   const count = file.text.split(old).length - 1
@@ -86,7 +86,7 @@ export function editFile(workspace: string, path: string, old: string, replaceme
   return answer(writeTextInside(workspace, path, text), `Edited ${path}.`)
 }
 
-function answer(change: InsideChange, success: string): ToolResult {
+function answer(change: InsideChange, success: string): ScriptedToolResult {
   return change.kind === 'done' ? { output: success } : { output: change.reason, isError: true }
 }
 
@@ -95,7 +95,7 @@ export async function runCommand(
   play: ScriptPlay,
   command: string,
   timeoutMs: number | null,
-): Promise<ToolResult> {
+): Promise<ScriptedToolResult> {
   play.print(`$ ${command}\n`)
   const { transcript } = play.request
   const result = await exec({

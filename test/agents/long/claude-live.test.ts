@@ -1,3 +1,4 @@
 import { describeLiveSession } from '../support/live-session.conformance.ts'
 
+describeLiveSession('claude-code')
 describeLiveSession('claude-code-old')

@@ -1,3 +1,5 @@
-import { describePluginExamples } from '../support/plugin-examples.conformance.ts'
+import { describeBuiltInRunner, describePluginExamples } from '../support/plugin-examples.conformance.ts'
 
+describePluginExamples('claude-code')
 describePluginExamples('claude-code-old')
+describeBuiltInRunner()

@@ -2,7 +2,7 @@ import { GantryError } from '../../../core/error.ts'
 import type { Normalise, NormalRequest } from './normalise.ts'
 import { unpackValue } from './pack-value.ts'
 import { blobReader, type ExchangeFile, exchangeName } from './read-directory.ts'
-import { joinRequest, type StoredRequest } from './share-request.ts'
+import { joinRequest, type CassetteRequest } from './share-request.ts'
 import type { StoredResponse } from './stored-response.ts'
 import type { Tape, TapeExchange } from './tape.ts'
 
@@ -18,7 +18,7 @@ export function loadTape(
   for (const { index, request } of tape.exchanges) requests.set(index, request)
   for (const file of files) {
     // Checked by the schema; unpacking changes texts only.
-    const stored = unpackValue(file.request, { getBlob }) as StoredRequest
+    const stored = unpackValue(file.request, { getBlob }) as CassetteRequest
     const request = joinRequest(stored, (index) => requests.get(index))
     if (request === null) throw notJoined(dir, file, stored)
     requests.set(file.exchange, request)
@@ -55,7 +55,7 @@ export function unpackResponse(
   return unpackValue(packed, { getBlob, ...(text !== undefined && { text }) }) as StoredResponse
 }
 
-function notJoined(dir: string, { exchange }: ExchangeFile, { continues }: StoredRequest): GantryError {
+function notJoined(dir: string, { exchange }: ExchangeFile, { continues }: CassetteRequest): GantryError {
   const file = `${dir}/${exchangeName(exchange)}`
   return new GantryError(
     'CORRUPT',

@@ -6,7 +6,7 @@ import { canonical } from './tape.ts'
  * A request as it is stored. An agent sends the whole conversation with every turn; only what is new since an earlier
  * exchange is written down, so that a recording grows with the conversation and not with its square.
  */
-export interface StoredRequest {
+export interface CassetteRequest {
   readonly method: string
   readonly path: string
   /** The exchange this one goes on from: what `body` does not say is as it was there. */
@@ -26,7 +26,7 @@ export interface EarlierRequest {
 /** Less is not worth looking for in another file. */
 const worthSharing = 512
 
-export function shareRequest(request: NormalRequest, earlier: readonly EarlierRequest[]): StoredRequest {
+export function shareRequest(request: NormalRequest, earlier: readonly EarlierRequest[]): CassetteRequest {
   const { method, path, body } = request
   if (!isObject(body)) return { method, path, body }
   let best: { readonly base: EarlierRequest; readonly shared: number } | null = null
@@ -39,7 +39,7 @@ export function shareRequest(request: NormalRequest, earlier: readonly EarlierRe
 
 /** Undoes `shareRequest`; null when the exchange it continues is not known or does not have what was kept. */
 export function joinRequest(
-  stored: StoredRequest,
+  stored: CassetteRequest,
   find: (index: number) => NormalRequest | undefined,
 ): NormalRequest | null {
   const { method, path, continues, kept = {}, dropped = [], body } = stored
@@ -61,7 +61,7 @@ function continued(
   { method, path }: NormalRequest,
   body: Readonly<Record<string, unknown>>,
   { index, request }: EarlierRequest,
-): StoredRequest {
+): CassetteRequest {
   const base = isObject(request.body) ? request.body : {}
   const kept: Record<string, number> = {}
   const changed: Record<string, unknown> = {}

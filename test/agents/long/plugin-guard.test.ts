@@ -1,11 +1,11 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findAgent } from '../../scripts/agent-cache.ts'
-import { buildHook } from '../../scripts/build-hook.ts'
-import { evaluated, firedIn, trialOf } from '../e2e/plugin/lab.ts'
-import { makeProject } from '../e2e/support/project.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { buildHook } from '../../../scripts/build-hook.ts'
+import { evaluated, firedIn, trialOf } from '../../e2e/plugin/lab.ts'
+import { makeProject } from '../../e2e/support/project.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 const hook = (id: string, component_ref: string, user_prompt: string, more: object = {}): object => ({
   id: `guard-${id}`,
@@ -65,7 +65,7 @@ whenInstalled(['claude-code'], "Gantry's own guard, evaluated as a plugin", () =
         ],
       },
     })
-    cpSync(join(import.meta.dirname, '../../plugins/gantry-guard'), project.path('plugin'), {
+    cpSync(join(import.meta.dirname, '../../../plugins/gantry-guard'), project.path('plugin'), {
       recursive: true,
     })
     await buildHook(project.path('plugin/dist/hook-bin.js'))

@@ -1,21 +1,21 @@
 import { createFixture, type FsFixture } from 'fs-fixture'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { resolveModel } from '../../src/models/index.ts'
-import { type GradeOptions, gradeTrial } from '../../src/plugin/cases/grade-trial.ts'
-import { readCases } from '../../src/plugin/cases/read-cases.ts'
-import { writeCases } from '../../src/plugin/cases/write-cases.ts'
-import { pluginConfigSchema } from '../../src/plugin/config/keys/schema.ts'
-import type { Arm } from '../../src/plugin/contract.ts'
-import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
-import { partsOf } from '../support/plugin-parts.ts'
-import { scenarioOf } from '../support/plugin-trial.ts'
+import { resolveModel } from '../../../src/models/index.ts'
+import { type GradeOptions, gradeTrial } from '../../../src/plugin/cases/grade-trial.ts'
+import { readCases } from '../../../src/plugin/cases/read-cases.ts'
+import { writeCases } from '../../../src/plugin/cases/write-cases.ts'
+import { pluginConfigSchema } from '../../../src/plugin/config/keys/schema.ts'
+import type { Arm } from '../../../src/plugin/contract.ts'
+import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
+import { partsOf } from '../../support/plugin-parts.ts'
+import { scenarioOf } from '../../support/plugin-trial.ts'
 import {
   type BuiltinCase,
   type BuiltinEval,
   type BuiltinResult,
   openBuiltinEval,
-} from './support/builtin-eval.ts'
-import { whenInstalled } from './support/when-installed.ts'
+} from '../support/builtin-eval.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 const plugin = {
   '.claude-plugin/plugin.json': JSON.stringify({ name: 'demo', version: '1.0.0', description: 'A demo.' }),

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { findAgent } from '../../scripts/agent-cache.ts'
-import { ledgerFiles, readLedger } from '../../src/guard-engine/ledger/read-ledger.ts'
-import { boxes, examplePlan, git, iterationFile, only, planRun } from '../e2e/plan/lab.ts'
-import type { TestProject } from '../e2e/support/project.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { ledgerFiles, readLedger } from '../../../src/guard-engine/ledger/read-ledger.ts'
+import { boxes, examplePlan, git, iterationFile, only, planRun } from '../../e2e/plan/lab.ts'
+import type { TestProject } from '../../e2e/support/project.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 // The agent and its hooks are real, the model is the example's script, HOME is made up.
 for (const id of ['claude-code', 'claude-code-old', 'codex', 'copilot']) {

@@ -1,13 +1,13 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findAgent } from '../../scripts/agent-cache.ts'
-import type { PluginTranscript } from '../../src/plugin/execute/contract.ts'
-import { type Evaluated, evaluated, firedIn, trialOf } from '../e2e/plugin/lab.ts'
-import { makeProject, type TestProject } from '../e2e/support/project.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import type { PluginTranscript } from '../../../src/plugin/execute/contract.ts'
+import { type Evaluated, evaluated, firedIn, trialOf } from '../../e2e/plugin/lab.ts'
+import { makeProject, type TestProject } from '../../e2e/support/project.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
-const examples = join(import.meta.dirname, '../../examples/plugin')
+const examples = join(import.meta.dirname, '../../../examples/plugin')
 
 /** The example in a place of its own, run as its README says. */
 async function runExample(

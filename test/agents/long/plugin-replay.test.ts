@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { behaviours } from '../e2e/plugin/behaviours.ts'
-import { type Evaluated, evaluated, firedIn, kitchenProject, putSettings } from '../e2e/plugin/lab.ts'
-import type { TestProject } from '../e2e/support/project.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import { behaviours } from '../../e2e/plugin/behaviours.ts'
+import { type Evaluated, evaluated, firedIn, kitchenProject, putSettings } from '../../e2e/plugin/lab.ts'
+import type { TestProject } from '../../e2e/support/project.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 const tried = behaviours.filter(({ id }) =>
   [

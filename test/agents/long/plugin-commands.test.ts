@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { EvaluationDocument } from '../../src/plugin/pipeline/evaluation-document.ts'
-import { type Behaviour, behaviours, verdictOf } from '../e2e/plugin/behaviours.ts'
-import { type Evaluated, evaluated, firedIn, kitchenProject, trialOf } from '../e2e/plugin/lab.ts'
-import { readTap } from '../e2e/plugin/read-tap.ts'
-import { gantry } from '../e2e/support/gantry.ts'
-import type { TestProject } from '../e2e/support/project.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import type { EvaluationDocument } from '../../../src/plugin/pipeline/evaluation-document.ts'
+import { type Behaviour, behaviours, verdictOf } from '../../e2e/plugin/behaviours.ts'
+import { type Evaluated, evaluated, firedIn, kitchenProject, trialOf } from '../../e2e/plugin/lab.ts'
+import { readTap } from '../../e2e/plugin/read-tap.ts'
+import { gantry } from '../../e2e/support/gantry.ts'
+import type { TestProject } from '../../e2e/support/project.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
-const overlapping = join(import.meta.dirname, '../../examples/plugin/overlapping')
+const overlapping = join(import.meta.dirname, '../../../examples/plugin/overlapping')
 
 /** A skill of another plugin, which is there only in the crowd. */
 const stranger: Behaviour = {

@@ -1,5 +1,5 @@
-import { findAgent } from '../../scripts/agent-cache.ts'
-import { describeAgent } from './support/agent.conformance.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { describeAgent } from '../support/agent.conformance.ts'
 
 describeAgent('claude-sdk', {
   id: 'claude-agent-sdk',

@@ -3,14 +3,14 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findAgent } from '../../scripts/agent-cache.ts'
-import { claudeCodeCodec } from '../../src/agents/claude-code/hooks.ts'
-import { pluginFiles, writePlugin } from '../../src/guard-install/guard-plugin.ts'
-import { installHooks } from '../../src/guard-install/install-hooks.ts'
-import { uninstallHooks } from '../../src/guard-install/uninstall-hooks.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
+import { pluginFiles, writePlugin } from '../../../src/guard-install/guard-plugin.ts'
+import { installHooks } from '../../../src/guard-install/install-hooks.ts'
+import { uninstallHooks } from '../../../src/guard-install/uninstall-hooks.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
-const root = join(import.meta.dirname, '../..')
+const root = join(import.meta.dirname, '../../..')
 
 let base: string
 

@@ -1,14 +1,14 @@
 import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findAgent } from '../../scripts/agent-cache.ts'
-import type { Execution } from '../../src/plugin/execute/contract.ts'
-import { checkPluginLoad } from '../../src/plugin/execute/load/check-plugin-load.ts'
-import type { ExecuteRequest } from '../../src/plugin/execute/request.ts'
-import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
-import { makeDemoPlugin } from '../support/demo-plugin.ts'
-import { type ExecuteLab, type LabResult, openExecuteLab, scenarioOf } from '../support/execute-lab.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import type { Execution } from '../../../src/plugin/execute/contract.ts'
+import { checkPluginLoad } from '../../../src/plugin/execute/load/check-plugin-load.ts'
+import type { ExecuteRequest } from '../../../src/plugin/execute/request.ts'
+import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
+import { makeDemoPlugin } from '../../support/demo-plugin.ts'
+import { type ExecuteLab, type LabResult, openExecuteLab, scenarioOf } from '../../support/execute-lab.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 const skill = { component_type: 'skill', component_ref: 'greet' } as const
 const server = { component_type: 'mcp_server', component_ref: 'weather' } as const

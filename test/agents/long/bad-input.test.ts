@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findAgent } from '../../scripts/agent-cache.ts'
-import { startBoundary } from '../e2e/boundary/lab.ts'
-import { filesWith, linesOf, onlyRun, processesOf, runTests, until } from '../e2e/robustness/lab.ts'
-import { gantry, onlyTrial, startGantry } from '../e2e/support/gantry.ts'
-import { makeProject, smallScenario, type TestProject } from '../e2e/support/project.ts'
-import { trialEvents, trialText } from '../e2e/support/trial-files.ts'
-import { whenInstalled } from './support/when-installed.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { startBoundary } from '../../e2e/boundary/lab.ts'
+import { filesWith, linesOf, onlyRun, processesOf, runTests, until } from '../../e2e/robustness/lab.ts'
+import { gantry, onlyTrial, startGantry } from '../../e2e/support/gantry.ts'
+import { makeProject, smallScenario, type TestProject } from '../../e2e/support/project.ts'
+import { trialEvents, trialText } from '../../e2e/support/trial-files.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 const transcript = 'transcript.raw.txt'
 const once = ['--infra-retries', '0', '--no-cache']
@@ -186,7 +186,7 @@ describe('a program that cannot be an agent', () => {
   })
 })
 
-const foreign = '../../src/agents/codex/fixtures/codex-0.166.0-work.exec.jsonl'
+const foreign = '../../../src/agents/codex/fixtures/codex-0.166.0-work.exec.jsonl'
 
 whenInstalled(['claude-code'], 'a plugin', () => {
   test('that does not load makes the trial invalid, and says why', async () => {

@@ -1,4 +1,4 @@
-import { describeAgent } from './support/agent.conformance.ts'
+import { describeAgent } from '../support/agent.conformance.ts'
 
 describeAgent('claude-code, an older version', {
   id: 'claude-code-old',

@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TrialRecord } from '../../src/core/trial.ts'
-import { everythingIn } from '../e2e/boundary/lab.ts'
-import { runTests } from '../e2e/robustness/lab.ts'
-import type { GantryResult, RunDocument } from '../e2e/support/gantry.ts'
-import type { TestProject } from '../e2e/support/project.ts'
-import { trialEvents, trialText } from '../e2e/support/trial-files.ts'
-import { normalEvents, normalLog } from './support/normal-events.ts'
+import type { TrialRecord } from '../../../src/core/trial.ts'
+import { everythingIn } from '../../e2e/boundary/lab.ts'
+import { runTests } from '../../e2e/robustness/lab.ts'
+import type { GantryResult, RunDocument } from '../../e2e/support/gantry.ts'
+import type { TestProject } from '../../e2e/support/project.ts'
+import { trialEvents, trialText } from '../../e2e/support/trial-files.ts'
+import { normalEvents, normalLog } from '../support/normal-events.ts'
 import {
   ageCassettes,
   filesIn,
@@ -15,8 +15,8 @@ import {
   putAgent,
   type ReplaySubject,
   replayProject,
-} from './support/replay-project.ts'
-import { whenInstalled } from './support/when-installed.ts'
+} from '../support/replay-project.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 type Run = RunDocument & GantryResult
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { findAgent } from '../../scripts/agent-cache.ts'
-import { makeRepository, only, taskRun, tested } from '../e2e/task/lab.ts'
-import { openModel } from '../e2e/task/model.ts'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { makeRepository, only, taskRun, tested } from '../../e2e/task/lab.ts'
+import { openModel } from '../../e2e/task/model.ts'
 
-import { whenInstalled } from './support/when-installed.ts'
+import { whenInstalled } from '../support/when-installed.ts'
 
 // The agent, its hooks and the sandbox are real; its model is a script, that of the Scouts a server on loopback, HOME is made up.
 for (const id of ['claude-code', 'codex', 'copilot']) {

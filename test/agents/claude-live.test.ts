@@ -1,3 +1,0 @@
-import { describeLiveSession } from './support/live-session.conformance.ts'
-
-describeLiveSession('claude-code')

@@ -1,4 +1,0 @@
-import { describeBuiltInRunner, describePluginExamples } from './support/plugin-examples.conformance.ts'
-
-describePluginExamples('claude-code')
-describeBuiltInRunner()
