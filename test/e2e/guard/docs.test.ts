@@ -20,47 +20,6 @@ const rows = page.text
   .map(cellsOf)
 
 describe('the page about the guard', () => {
-<<<<<<< HEAD
-=======
-  test.each(settings)('has the setting %s with its default, its variable and its meaning', (key, setting) => {
-    const initial = `\`${JSON.stringify(setting.initial).replaceAll('","', '", "')}\``
-    const variable = setting.variable === undefined ? '–' : `\`${setting.variable}\``
-    expect(rows).toContainEqual([`\`${key}\``, initial, variable, setting.about.replace(/\.$/, '')])
-  })
-
-  test('has no setting that is not there', () => {
-    const named = rows
-      .map(([key = '']) => key)
-      .filter((key) => /^`(middleware\.|boundary\.|state\.(?!json))/.test(key))
-    expect(named).toHaveLength(settings.filter(([key]) => key.includes('.')).length)
-  })
-
-  test('has every variable the guard reads', () => {
-    const sources = globSync('src/{rules,guard,guard-engine,guard-install}/**/*.ts', {
-      cwd: root,
-      ignore: '**/*.test.ts',
-    })
-    const names = sources.flatMap((file) =>
-      [...readFileSync(join(root, file), 'utf8').matchAll(/\bGANTRY_GUARD_[A-Z_]*[A-Z]\b/g)].map(
-        ([name]) => name,
-      ),
-    )
-    expect(names.length).toBeGreaterThan(3)
-    expect([...new Set(names)].filter((name) => !page.text.includes(`\`${name}\``))).toEqual([])
-  })
-
-  test('has every rule and every command', () => {
-    for (const { name } of rules) expect(rows.map(([cell]) => cell)).toContain(`\`${name}\``)
-    const silent = { write: () => {}, isTTY: false, columns: 100, color: false }
-    const context = { cwd: root, env: {}, stdout: silent, stderr: silent, setExitCode: () => {} }
-    const { commands } = guardCommand({ ...context, signal: new AbortController().signal })
-    const names = commands.map((command) => command.name())
-    const listed = rows.map(([cell = '']) => cell).join()
-    expect(names.length).toBeGreaterThan(8)
-    expect(names.filter((name) => !new RegExp(`gantry guard ${name}\\b`).test(listed))).toEqual([])
-  })
-
->>>>>>> dd27f18 (Move older agents, crash loops and repetitions into the long suite)
   test('tells of every agent what it can enforce, in the words of `guard status`', async () => {
     using project = makeProject()
     const agents = installableAgents.flatMap((agent) => ['--agent', agent])
