@@ -73,7 +73,12 @@ export function deleteFile(workspace: string, path: string): ScriptedToolResult 
 }
 
 /** Like the tool of a real agent: it refuses to guess which of several places is meant. */
-export function editFile(workspace: string, path: string, old: string, replacement: string): ScriptedToolResult {
+export function editFile(
+  workspace: string,
+  path: string,
+  old: string,
+  replacement: string,
+): ScriptedToolResult {
   const file = readTextInside(workspace, path)
   if (file.kind !== 'text') return { output: whyUnreadable(path, file), isError: true }
   const count = file.text.split(old).length - 1

@@ -2,7 +2,7 @@ import { GantryError } from '../../../core/error.ts'
 import type { Normalise, NormalRequest } from './normalise.ts'
 import { unpackValue } from './pack-value.ts'
 import { blobReader, type ExchangeFile, exchangeName } from './read-directory.ts'
-import { joinRequest, type CassetteRequest } from './share-request.ts'
+import { type CassetteRequest, joinRequest } from './share-request.ts'
 import type { StoredResponse } from './stored-response.ts'
 import type { Tape, TapeExchange } from './tape.ts'
 
