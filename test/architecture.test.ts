@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { type Import, imports } from '../scripts/house.ts'
+import {
+  ambiguousTypes,
+  filesWithOneImporter,
+  type Import,
+  imports,
+  measureWay,
+  sources,
+} from '../scripts/house.ts'
+import { ways } from '../scripts/ways.ts'
 
 const parts = [
   'agents',
@@ -58,6 +66,19 @@ test('only io and the outer shells touch the outside world', () => {
 test('the keys that a face declares for gantry.yaml import nothing but zod', () => {
   const foreign = imports.filter(({ from, to }) => faceKeys.test(from) && !faceKeys.test(to) && to !== 'zod')
   expect(foreign.map(describeImport)).toEqual([])
+})
+
+test('an exported type name means one thing, outside of families', () => {
+  expect(ambiguousTypes()).toEqual([])
+})
+
+test.each(Object.entries(ways))('%s takes at most 15 files to follow', (_, steps) => {
+  expect(measureWay(steps).files).toBeLessThanOrEqual(15)
+})
+
+test('files stay few, and few of them have a single importer', () => {
+  expect(sources.length).toBeLessThanOrEqual(1500)
+  expect(filesWithOneImporter().length).toBeLessThanOrEqual(450)
 })
 
 /** First folder below src; `.` for the entry files beside it. */

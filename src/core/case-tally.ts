@@ -1,4 +1,3 @@
-import { passAtK, passHatK } from './stats/pass-at-k.ts'
 import { wilsonRate } from './stats/wilson.ts'
 import type { CaseSummary } from './summary.ts'
 import type { TrialRecord } from './trial.ts'
@@ -86,4 +85,24 @@ export function settled(value: number): number {
 
 function upToTen(n: number, estimate: (k: number) => number | null): number[] {
   return Array.from({ length: Math.min(n, 10) }, (_, index) => estimate(index + 1) ?? 0)
+}
+
+/** Chance that at least one of `k` tries passes, estimated without bias from `passes` of `n`. null when `k` is not in 1..n. */
+export function passAtK(n: number, passes: number, k: number): number | null {
+  const allFail = chanceOfAll(n, n - passes, k)
+  return allFail === null ? null : 1 - allFail
+}
+
+/** Chance that all of `k` tries pass, estimated without bias: not `(passes / n) ** k`. null when `k` is not in 1..n. */
+export function passHatK(n: number, passes: number, k: number): number | null {
+  return chanceOfAll(n, passes, k)
+}
+
+/** C(wanted, k) / C(n, k) as a product of shares: no factor leaves 0..1, so nothing overflows. */
+function chanceOfAll(n: number, wanted: number, k: number): number | null {
+  if (k < 1 || k > n) return null
+  if (wanted < k) return 0
+  let chance = 1
+  for (let drawn = 0; drawn < k; drawn += 1) chance *= (wanted - drawn) / (n - drawn)
+  return chance
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { isObject } from '../core/json-fields.ts'
 import type { Gate } from './contract.ts'
 import { excerpt } from './excerpt.ts'
 import { command, timeoutSecs } from './fields.ts'
 import { exitText, runCommand } from './run-command.ts'
-import { readScriptVerdict } from './script-verdict.ts'
 
 const schema = z
   .strictObject({
@@ -55,4 +55,40 @@ function merged(
     ([key, value]) => [Object.hasOwn(run, key) ? `script_${key}` : key, value] as const,
   )
   return Object.fromEntries([...own, ...Object.entries(run)])
+}
+
+/** What a script says about itself on stdout. */
+interface ScriptVerdict {
+  readonly passed: boolean
+  readonly message: string | null
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A JSON object with a boolean `passed`: the whole output, or its last line when the script printed other things before. null
+ * when there is none, and the exit code decides.
+ */
+function readScriptVerdict(stdout: string): ScriptVerdict | null {
+  const text = stdout.trim()
+  return verdictIn(text) ?? verdictIn(text.slice(text.lastIndexOf('\n') + 1))
+}
+
+function verdictIn(text: string): ScriptVerdict | null {
+  const value = jsonObject(text)
+  if (value === null || typeof value.passed !== 'boolean') return null
+  return {
+    passed: value.passed,
+    message: typeof value.message === 'string' && value.message.trim() !== '' ? value.message : null,
+    detail: isObject(value.detail) ? value.detail : {},
+  }
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> | null {
+  if (!text.trimStart().startsWith('{')) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
 }

@@ -102,7 +102,7 @@ export async function writeStuckFiles(
   }
 }
 
-export interface HaltReason {
+export interface TaskStop {
   readonly state: 'CANCELLED' | 'STUCK' | 'INFRA_ERROR'
   readonly reason: string
   readonly fault: InfrastructureFault | null
@@ -112,7 +112,7 @@ export interface HaltReason {
  * How a task ends after this error. Throws INTERRUPTED when the worker was stopped: the task has no end then. An unknown error
  * does not crash the worker: its stack goes to `error.log`, and the task ends as an infrastructure error.
  */
-export function haltReason(error: unknown, { context, run }: TaskBase): HaltReason {
+export function haltReason(error: unknown, { context, run }: TaskBase): TaskStop {
   const { signal } = context
   const why =
     error instanceof TaskHalt

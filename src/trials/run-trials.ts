@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addCost } from '../core/add-cost.ts'
-import { systemClock } from '../io/clock.ts'
+import { monotonicMs, systemClock } from '../io/clock.ts'
 import type {
   AttemptFailure,
   AttemptResult,
@@ -11,7 +11,6 @@ import type {
   TrialsOptions,
   TrialsReport,
 } from './contract.ts'
-import { createPauses, type Pauses } from './pauses.ts'
 import { isLimit, retryWaitMs } from './retry-wait.ts'
 import { openShares, type Shares } from './shares.ts'
 import { workThrough } from './work-through.ts'
@@ -149,4 +148,25 @@ async function attemptOnce<Spec, Result>(
 
 function retryMessage({ title }: PlannedTrial<unknown>, { message }: AttemptFailure, waitMs: number): string {
   return `${title}: ${message}; trying again${waitMs > 0 ? ` in ${Math.ceil(waitMs / 1000)} s` : ''}`
+}
+
+/** A limit of a provider that one trial meets applies to all trials of that provider: none starts until it has passed. */
+interface Pauses {
+  pause(provider: string, waitMs: number): void
+  /** Rejects when the signal is aborted. */
+  passed(provider: string, signal: AbortSignal): Promise<void>
+}
+
+function createPauses(): Pauses {
+  const untilMs = new Map<string, number>()
+  return {
+    pause(provider, waitMs) {
+      untilMs.set(provider, Math.max(untilMs.get(provider) ?? 0, monotonicMs() + waitMs))
+    },
+    async passed(provider, signal) {
+      const leftMs = (): number => (untilMs.get(provider) ?? 0) - monotonicMs()
+      for (let ms = leftMs(); ms > 0; ms = leftMs()) await sleep(ms, undefined, { signal })
+      signal.throwIfAborted()
+    },
+  }
 }

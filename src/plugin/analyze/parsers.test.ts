@@ -5,8 +5,7 @@ import { hintArguments, readHint } from './commands/command-component.ts'
 import { parseJsonFile } from './files/json-file.ts'
 import { pluginReferences, relativeReferences } from './files/plugin-references.ts'
 import { toolsField } from './frontmatter/fields.ts'
-import { contentWords } from './overlap/content-words.ts'
-import { findOverlaps } from './overlap/note-overlaps.ts'
+import { contentWords, findOverlaps } from './overlap/note-overlaps.ts'
 import { intentOf, triggerPhrases } from './skills/skill-component.ts'
 
 describe('trigger phrases', () => {

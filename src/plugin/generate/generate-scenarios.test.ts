@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
 import {
@@ -12,13 +13,15 @@ import {
 import { type Budget, createBudget } from '../../models/budget.ts'
 import type { Model } from '../../models/contract.ts'
 import { resolveModel } from '../../models/index.ts'
+import { isSafeName } from '../../store/run-paths.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import type { AnyComponent } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import type { PluginStep } from '../contract.ts'
+import { componentTypes, type PluginStep } from '../contract.ts'
 import type { ModelWritten } from './component-prompt.ts'
+import type { UnnamedScenario } from './component-record.ts'
 import type { PluginScenario } from './contract.ts'
-import { type GenerationOptions, generateScenarios } from './generate-scenarios.ts'
+import { type GenerationOptions, generateScenarios, nameScenarios } from './generate-scenarios.ts'
 import { planComponent } from './plan-component.ts'
 import type { ScenarioSlot } from './plan-slots.ts'
 
@@ -484,4 +487,69 @@ test('a disk that is full ends the generation, and does not pass for a model tha
   }
   const model = await scripted(goodAnswers(greet, analysis, sampleConfig()))
   await expect(run(analysis, model, { checkpoint })).rejects.toThrow('disk full')
+})
+
+const unnamed = (suffix: string): UnnamedScenario => ({
+  suffix,
+  component_ref: 'x',
+  expected_component: 'x',
+  component_type: 'skill',
+  scenario_type: 'direct',
+  user_prompt: 'hi',
+  expected_trigger: true,
+  origin: 'template',
+})
+
+const named = (
+  ...groups: readonly (readonly ['skill' | 'agent' | 'command' | 'hook', string, ...string[]])[]
+) =>
+  nameScenarios(
+    groups.map(([type, name, ...suffixes]) => ({ type, name, scenarios: suffixes.map(unnamed) })),
+  ).map(({ id }) => id)
+
+test('an id is the component, the type and a number', () => {
+  expect(
+    named(['skill', 'greet', 'direct-1', 'edge_case-2'], ['command', 'deploy/staging', 'basic']),
+  ).toEqual(['greet-direct-1', 'greet-edge_case-2', 'deploy-staging-basic'])
+  expect(named(['hook', 'PreToolUse::Write|Edit', 'write-direct'])).toEqual([
+    'PreToolUse-Write-Edit-write-direct',
+  ])
+})
+
+test('components with the same slug get different ids, whatever else is in the plugin', () => {
+  const [skill, agent, other] = named(
+    ['skill', 'review', 'direct-1'],
+    ['agent', 'Review', 'direct-1'],
+    ['skill', 'x', 'direct-1'],
+  )
+  expect(skill).toMatch(/^review-[0-9a-f]{6}-direct-1$/)
+  expect(agent).toMatch(/^Review-[0-9a-f]{6}-direct-1$/)
+  expect(other).toBe('x-direct-1')
+  expect(named(['command', 'a', 'multi-file-ref'], ['command', 'a-multi', 'file-ref'])).toEqual([
+    'a-multi-file-ref',
+    'a-multi-file-ref-2',
+  ])
+})
+
+test('ids are unique on every file system and are file names, whatever components are called', () => {
+  const suffix = fc.oneof(fc.constantFrom('direct-1', 'basic', 'file-ref', 'multi-file-ref'), fc.string())
+  const group = fc.record({
+    type: fc.constantFrom(...componentTypes),
+    name: fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('a', 'A', 'a-multi', '../x', 'é', '…', '', 'x'.repeat(300)),
+    ),
+    suffixes: fc.uniqueArray(suffix, { maxLength: 4 }),
+  })
+  fc.assert(
+    fc.property(fc.array(group, { maxLength: 8 }), (groups) => {
+      const ids = nameScenarios(
+        groups.map(({ type, name, suffixes }) => ({ type, name, scenarios: suffixes.map(unnamed) })),
+      ).map(({ id }) => id)
+      expect(new Set(ids.map((id) => id.toLowerCase())).size).toBe(ids.length)
+      for (const id of ids) expect(isSafeName(`${id}-without-10`), id).toBe(true)
+    }),
+    { numRuns: 300 },
+  )
 })

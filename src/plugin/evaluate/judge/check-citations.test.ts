@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { called, said, transcriptOf } from '../../../../test/support/plugin-trial.ts'
-import { checkCitations } from './check-citations.ts'
+import { checkCitations } from './judge-trial.ts'
 
 const transcript = transcriptOf([
   said('evt_1', 'user', 'Say hello to Bob.\n  Please do.'),

@@ -8,11 +8,10 @@ import {
   sampleSkill,
 } from '../../../../test/support/sample-analysis.ts'
 import type { HookComponent } from '../../analyze/contract.ts'
+import { hookTemplates, skillTemplates } from '../template-component.ts'
 import { commandTemplates, hintValues } from './command-templates.ts'
 import type { HookSurroundings } from './hook-request.ts'
-import { hookTemplates } from './hook-templates.ts'
 import { mcpTemplates } from './mcp-templates.ts'
-import { skillTemplates } from './skill-templates.ts'
 
 test.each([
   ['[file]', ['test-file.ts']],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { passAtK, passHatK } from './pass-at-k.ts'
+import { passAtK, passHatK } from './case-tally.ts'
 
 const trials = fc
   .integer({ min: 1, max: 12 })
