@@ -85,7 +85,7 @@ describe('a program behind a scripted model', () => {
     const { code, stderr } = await gantry(project, [...serve, 'node', '-e', '1'])
     expect(code).toBe(2)
     expect(stderr).toContain("unknown option '-e'")
-    expect(stderr).toContain('behind --')
+    expect(stderr).toContain('after --')
   })
 
   test('has our standard input', async () => {
