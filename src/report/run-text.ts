@@ -84,7 +84,7 @@ export function totals(summary: RunSummary): readonly (readonly [label: string, 
 function notCounted({ counts, notRun }: RunSummary): string | null {
   const groups = [
     { n: counts.infra, text: `${counted(counts.infra, 'trial')} failed for infrastructure reasons` },
-    { n: counts.invalid, text: `${counted(counts.invalid, 'trial has', 'trials have')} a broken case` },
+    { n: counts.invalid, text: `${counted(counts.invalid, 'trial is', 'trials are')} invalid` },
     { n: notRun, text: `${counted(notRun, 'trial was', 'trials were')} not run` },
   ].filter(({ n }) => n > 0)
   const [first, ...others] = groups

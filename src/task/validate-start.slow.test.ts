@@ -40,7 +40,7 @@ test('a start with everything in place is ready, and a missing .git is only warn
     agentFile: { file: { package: 'pkg' } },
     engine: { name: 'host' },
   })
-  expect(ready.kind === 'ready' ? ready.warnings.join() : '').toContain('no git repository')
+  expect(ready.kind === 'ready' ? ready.warnings.join() : '').toContain('is not a git repository')
 })
 
 test('everything that is wrong is told together', async () => {

@@ -140,7 +140,7 @@ test('a lock asks nobody', async () => {
 function gantry(command: string, flags: readonly string[] = []): readonly [string, ...string[]] {
   const source = (name: string): string => JSON.stringify(join(import.meta.dirname, name))
   const program = `
-    const { ${command}Command } = await import(${source(`${command}.ts`)})
+    const { ${command}Command } = await import(${source('person-commands.ts')})
     const { processContext } = await import(${source('../main.ts')})
     const { printError } = await import(${source('../print-error.ts')})
     const { context, exitCodeSet } = processContext()

@@ -105,8 +105,8 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
     Totals
 
       Trials     4 counted: 3 passed, 1 failed
-      Note       1 trial failed for infrastructure reasons, 1 trial has a broken
-                 case, 1 trial was not run. These are not counted.
+      Note       1 trial failed for infrastructure reasons, 1 trial is invalid, 1
+                 trial was not run. These are not counted.
       Pass rate  83% (66-100%), mean of 2 cases with 95% interval
       Flaky      100% of repeated cases both passed and failed
       Cost       $0.1263, and 1 trial unmetered

@@ -278,7 +278,7 @@ test.each(['execution.json', 'transcript'])(
     )
     expect(await run.run('evaluate', 'RUN')).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining('1 trial has a broken case and is not counted.'),
+      stdout: expect.stringContaining('1 trial is invalid and is not counted.'),
     })
     const told = await run.run('resume', 'RUN', '--progress', 'jsonl')
     expect(told.stderr).toContain("agent 'real' cannot be used")

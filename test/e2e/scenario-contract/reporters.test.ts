@@ -64,7 +64,7 @@ describe('every reporter', () => {
     expect(texts.tap.match(/^ok/gm)).toHaveLength(1)
     expect(texts.tap).toContain('1..3')
     expect(texts.console).toMatch(/1 passed.*1 failed/)
-    expect(texts.console).toMatch(/1 invalid/)
+    expect(texts.console).toMatch(/1 trial is invalid/)
   })
 
   test('escapes what a hostile tool prints', async () => {
