@@ -158,7 +158,7 @@ test.concurrent('a task whose worker is dead is cancelled at once', async () => 
   child.kill('SIGKILL')
   await ended
   const { stdout } = await task(project, null, ['cancel'])
-  expect(stdout).toContain('nobody was working on it any more')
+  expect(stdout).toContain('its worker had died')
   expect(await tasks(project)).toMatchObject([{ state: 'CANCELLED' }])
   expect(project.read('src/add.js')).toContain('a * b')
   expect((await task(project, model, ['work'])).code).toBe(0)
